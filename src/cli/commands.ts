@@ -1,0 +1,35 @@
+import type { Command } from 'commander'
+import type { CliContext, ExitStatus } from './context.ts'
+
+/** How a command module meets `main.ts`. */
+export interface CommandHost {
+  /** The context, once the global options are parsed: call it inside the action. */
+  readonly context: () => CliContext
+  /** Tells the exit status of the action. */
+  readonly done: (status: ExitStatus) => void
+}
+
+/** What every file of `commands/` exports. */
+interface CommandModule {
+  define(command: Command, host: CommandHost): void
+}
+
+interface CommandEntry {
+  readonly name: string
+  readonly summary: string
+  readonly load: () => Promise<CommandModule>
+}
+
+/** Every command, in the order of `--help`. The only place where modules are loaded on demand. */
+export const commands: readonly CommandEntry[] = [
+  {
+    name: 'resolve',
+    summary: 'which endpoints a node would try for an image, in order, and why',
+    load: () => import('./commands/resolve.ts'),
+  },
+  {
+    name: 'registry',
+    summary: 'the embedded registry: serve, gc, stat',
+    load: () => import('./commands/registry.ts'),
+  },
+]

@@ -1,0 +1,131 @@
+#!/usr/bin/env node
+/**
+ * The command line. Collaborators are built here and passed down; errors end here, once.
+ *
+ * A command's module is loaded only when it is asked for, so that `--help` costs no more than this file and commander.
+ */
+import { appendFileSync } from 'node:fs'
+import { Command, CommanderError } from 'commander'
+import { KnownError } from '../errors/known-error.ts'
+import { systemClock } from '../host/clock.ts'
+import { processEnv } from '../host/env.ts'
+import { createLog, type LogLevel, logLevels } from '../host/log.ts'
+import { commands } from './commands.ts'
+import type { CliContext } from './context.ts'
+import { renderError } from './render/error.ts'
+import { version } from './version.ts'
+
+const examples = `
+Examples:
+  sallyport quickstart                                   the whole job on this machine, nothing needed
+  sallyport mirror -c isc.yaml --workspace file:///work docker://registry.lab:8443/ocp
+  sallyport resolve quay.io/openshift-release-dev/ocp-v4.0-art-dev@sha256:… --registries-conf registries.conf
+  sallyport registry serve --root /var/lib/sallyport --listen 0.0.0.0:8443 --self-signed`
+
+interface GlobalOptions {
+  json?: boolean
+  events?: string
+  logLevel: LogLevel
+  color: boolean
+}
+
+function createProgram(): Command {
+  const program = new Command('sallyport')
+    .description(
+      'Takes an OpenShift release across an air gap, and proves that the cluster needs nothing from outside.',
+    )
+    .version(version, '-V, --version')
+    .option('--json', 'print the result as one JSON document on standard output')
+    .option('--events <file>', 'append progress as one JSON event a line; - is standard output')
+    .option('--log-level <level>', `how much to tell on standard error: ${logLevels.join(', ')}`, 'warn')
+    .option('--no-color', 'no colours')
+    .enablePositionalOptions()
+    .showHelpAfterError('(run with --help: it ends with examples)')
+    .addHelpText('after', examples)
+  return program
+}
+
+function createContext(options: GlobalOptions, signal: AbortSignal): CliContext {
+  const env = processEnv()
+  const stdout = (text: string) => void process.stdout.write(text)
+  const stderr = (text: string) => void process.stderr.write(text)
+  const { events } = options
+  const writeEvent = events === '-' ? stdout : (line: string) => appendFileSync(events ?? '', line, { mode: 0o600 })
+  return {
+    env,
+    clock: systemClock,
+    log: createLog(options.logLevel, (line, level) => stderr(`${level}: ${line}\n`)),
+    signal,
+    json: options.json === true,
+    emitEvent: events === undefined ? undefined : (event) => writeEvent(`${JSON.stringify(event)}\n`),
+    stdout,
+    stderr,
+    isTerminal: process.stderr.isTTY === true && env['TERM'] !== 'dumb',
+    color: options.color && process.stderr.isTTY === true && env['NO_COLOR'] === undefined,
+  }
+}
+
+/** The first word of `argv` that is no global option: the name of the command. */
+function commandName(argv: readonly string[]): string | undefined {
+  for (let index = 0; index < argv.length; index += 1) {
+    const word = argv[index] ?? ''
+    if (word === '--events' || word === '--log-level') index += 1
+    else if (!word.startsWith('-')) return word
+  }
+  return undefined
+}
+
+async function run(argv: readonly string[], signal: AbortSignal): Promise<number> {
+  const program = createProgram()
+  const asked = commandName(argv)
+  let status = 0
+  for (const entry of commands) {
+    if (entry.name !== asked) {
+      program.command(entry.name).summary(entry.summary)
+      continue
+    }
+    const { define } = await entry.load()
+    define(program.command(entry.name).summary(entry.summary), {
+      context: () => createContext(program.opts<GlobalOptions>(), signal),
+      done: (result) => {
+        status = result
+      },
+    })
+  }
+  for (const command of withDescendants(program)) command.exitOverride()
+  await program.parseAsync(argv, { from: 'user' })
+  return status
+}
+
+function withDescendants(command: Command): Command[] {
+  return [command, ...command.commands.flatMap(withDescendants)]
+}
+
+async function main(): Promise<void> {
+  const interrupted = new AbortController()
+  const onSignal = () => {
+    if (interrupted.signal.aborted) process.exit(130)
+    process.stderr.write('\nstopping; press Ctrl-C again to leave at once\n')
+    interrupted.abort(new KnownError('INTERRUPTED', 'Interrupted'))
+  }
+  process.on('SIGINT', onSignal)
+  process.on('SIGTERM', onSignal)
+  const argv = process.argv.slice(2)
+  try {
+    process.exitCode = await run(argv.length === 0 ? ['--help'] : argv, interrupted.signal)
+  } catch (error) {
+    process.exitCode = endWith(error, argv)
+  }
+}
+
+function endWith(error: unknown, argv: readonly string[]): number {
+  if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 64
+  process.stderr.write(renderError(error))
+  if (argv.includes('--json') && error instanceof KnownError) {
+    const { code, message, hint, details } = error
+    process.stdout.write(`${JSON.stringify({ error: { code, message, hint, details } })}\n`)
+  }
+  return error instanceof KnownError ? error.exitCode : 1
+}
+
+await main()

@@ -1,0 +1,16 @@
+import { KnownError } from '../../errors/known-error.ts'
+import { redact } from '../../errors/redact.ts'
+
+/** First line: what happened. Then the causes, and the next step. A bug keeps its stack. */
+export function renderError(error: unknown): string {
+  if (!(error instanceof KnownError)) {
+    const stack = error instanceof Error ? (error.stack ?? error.message) : String(error)
+    return `${redact(stack)}\nThis is a bug in sallyport: please report it with the lines above.\n`
+  }
+  const lines = [`error ${error.code}: ${error.message}`]
+  for (let cause = error.cause; cause instanceof Error; cause = cause.cause) {
+    lines.push(`  because: ${redact(cause.message)}`)
+  }
+  lines.push(`  next: ${error.hint}`)
+  return `${lines.join('\n')}\n`
+}

@@ -1,0 +1,157 @@
+/**
+ * Every way Sallyport can fail on purpose.
+ *
+ * One line per code: what the process exits with, whether the same request may succeed when it is simply made again,
+ * and the next step for a person who can see only the message. `docs/errors.md` is printed from this table.
+ */
+interface ErrorCodeEntry {
+  /** Process exit status when this error ends a command (design.md 5). */
+  readonly exitCode: number
+  /** True where the very same request may succeed a moment later. */
+  readonly retryable: boolean
+  readonly hint: string
+}
+
+export const errorCodes = {
+  // What was asked for
+  USAGE: { exitCode: 64, retryable: false, hint: 'Run the command with --help: it ends with examples.' },
+  CONFIG_INVALID: {
+    exitCode: 78,
+    retryable: false,
+    hint: 'Correct the file at the place named above and run the same command again; nothing was changed.',
+  },
+  REFERENCE_INVALID: {
+    exitCode: 64,
+    retryable: false,
+    hint: 'Write an image as HOST[:PORT]/PATH:TAG or HOST[:PORT]/PATH@sha256:HEX.',
+  },
+  DIGEST_INVALID: {
+    exitCode: 1,
+    retryable: false,
+    hint: 'A digest is sha256: and 64, or sha512: and 128, lower-case hex digits.',
+  },
+  // What a registry or a file contains
+  MANIFEST_INVALID: {
+    exitCode: 1,
+    retryable: false,
+    hint: 'The registry answered with something that is no image manifest. Look at it with: sallyport resolve, or curl the URL above.',
+  },
+  MANIFEST_UNKNOWN: {
+    exitCode: 1,
+    retryable: false,
+    hint: 'Check the name, the tag or digest, and that the credentials may read this repository.',
+  },
+  BLOB_UNKNOWN: {
+    exitCode: 1,
+    retryable: false,
+    hint: 'The manifest names a blob that this registry does not have: the image there is incomplete. Mirror it again from its origin.',
+  },
+  BLOB_DIGEST_MISMATCH: {
+    exitCode: 1,
+    retryable: true,
+    hint: 'The bytes changed on the way. Run again; if the same digest fails twice, suspect a proxy that rewrites content, or the disk of that registry.',
+  },
+  BLOB_SIZE_MISMATCH: {
+    exitCode: 1,
+    retryable: true,
+    hint: 'The transfer was cut, or the registry holds other bytes under this digest. Run again; what arrived whole is kept.',
+  },
+  LAYER_UNSAFE: {
+    exitCode: 1,
+    retryable: false,
+    hint: 'A layer names a path outside its root. Do not trust this image; ask where it came from.',
+  },
+  PAYLOAD_INVALID: {
+    exitCode: 1,
+    retryable: false,
+    hint: 'This image is no OpenShift release image (no release-manifests/image-references). Name the ocp-release image, not a component.',
+  },
+  // Talking to a registry
+  REGISTRY_UNREACHABLE: {
+    exitCode: 1,
+    retryable: true,
+    hint: 'Check the host name, the port, the firewall and the proxy settings (https_proxy, no_proxy); then run the same command again.',
+  },
+  REGISTRY_TLS: {
+    exitCode: 1,
+    retryable: false,
+    hint: 'Put the CA of this registry into /etc/containers/certs.d/HOST:PORT/ca.crt, or name it with SSL_CERT_FILE.',
+  },
+  REGISTRY_UNAUTHORIZED: {
+    exitCode: 1,
+    retryable: false,
+    hint: 'Log in to this registry (podman login), or name the file with the credentials: --authfile or REGISTRY_AUTH_FILE.',
+  },
+  REGISTRY_DENIED: {
+    exitCode: 1,
+    retryable: false,
+    hint: 'These credentials may not do this in this repository. Ask its owner for the right.',
+  },
+  REGISTRY_RATE_LIMITED: {
+    exitCode: 1,
+    retryable: true,
+    hint: 'The registry asks for fewer requests. Wait the time it names and run again; what arrived is kept.',
+  },
+  REGISTRY_FAILED: {
+    exitCode: 1,
+    retryable: true,
+    hint: 'The registry is in trouble (5xx). Look at its log and disk; then run the same command again: what arrived is kept.',
+  },
+  REGISTRY_PROTOCOL: {
+    exitCode: 1,
+    retryable: false,
+    hint: 'This server does not speak the OCI distribution protocol as specified. Check the port and the path.',
+  },
+  REGISTRY_STALLED: {
+    exitCode: 1,
+    retryable: true,
+    hint: 'No byte came for a while. Check the link; the run goes on from the last byte that arrived.',
+  },
+  REGISTRY_BLOCKED: {
+    exitCode: 1,
+    retryable: false,
+    hint: 'registries.conf forbids this source. Remove blocked = true there, or mirror from another one.',
+  },
+  // registries.conf
+  REGISTRIES_CONF_INVALID: {
+    exitCode: 78,
+    retryable: false,
+    hint: 'Correct registries.conf: podman and the nodes would refuse it too.',
+  },
+  // The disk
+  STORE_LOCKED: {
+    exitCode: 1,
+    retryable: true,
+    hint: 'Another process is at work here. Wait for it to end, or stop it.',
+  },
+  STORE_CORRUPT: {
+    exitCode: 1,
+    retryable: false,
+    hint: 'The disk returned other bytes than were stored. Check the disk; delete the blob and mirror again.',
+  },
+  DISK_FULL: {
+    exitCode: 1,
+    retryable: false,
+    hint: 'Free space on this disk and run the same command again: what is complete is kept.',
+  },
+  FILE_UNREADABLE: {
+    exitCode: 1,
+    retryable: false,
+    hint: 'Check that the file exists and that this user may read it.',
+  },
+  // Serving
+  LISTEN_FAILED: {
+    exitCode: 1,
+    retryable: false,
+    hint: 'Choose a free port with --listen HOST:PORT, or stop the program that uses this one.',
+  },
+  // Ending
+  MIRROR_INCOMPLETE: {
+    exitCode: 1,
+    retryable: true,
+    hint: 'Run the same command again: what arrived is kept and not moved twice.',
+  },
+  INTERRUPTED: { exitCode: 130, retryable: true, hint: 'Run the same command again: it goes on where it stopped.' },
+} as const satisfies Record<string, ErrorCodeEntry>
+
+export type ErrorCode = keyof typeof errorCodes

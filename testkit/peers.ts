@@ -1,0 +1,37 @@
+import { execFileSync } from 'node:child_process'
+import { homedir } from 'node:os'
+import { delimiter, join } from 'node:path'
+import type { TestContext } from 'node:test'
+
+/** Programs of others that tests run against. Where each comes from is in `.ci/run`. */
+export type Peer =
+  | 'skopeo'
+  | 'podman'
+  | 'docker-registry'
+  | 'crane'
+  | 'regctl'
+  | 'regsync'
+  | 'oras'
+  | 'openssl'
+  | 'go'
+  | 'chromium'
+
+/**
+ * The path of a peer, or undefined after the test was marked as skipped with the reason.
+ *
+ * With SALLYPORT_REQUIRE_PEERS=1 a missing peer fails the test instead: a green run then means that it was there.
+ */
+export function peer(t: Pick<TestContext, 'skip'>, name: Peer): string | undefined {
+  const path = `${process.env['PATH'] ?? ''}${delimiter}${join(homedir(), 'go', 'bin')}${delimiter}/usr/local/go/bin`
+  try {
+    return execFileSync('/bin/sh', ['-c', `command -v ${name}`], {
+      env: { ...process.env, PATH: path },
+      encoding: 'utf8',
+    }).trim()
+  } catch (error) {
+    if (process.env['SALLYPORT_REQUIRE_PEERS'] === '1')
+      throw new Error(`${name} is required and not installed`, { cause: error })
+    t.skip(`${name} is not installed`)
+    return undefined
+  }
+}
