@@ -118,6 +118,11 @@ export const errorCodes = {
     retryable: false,
     hint: 'Correct registries.conf: podman and the nodes would refuse it too.',
   },
+  REFERENCE_REWRITE_INVALID: {
+    exitCode: 1,
+    retryable: false,
+    hint: 'Correct the location in that entry; where a host with a port is meant, give it an entry of its own. podman and the nodes would fail too, without trying a mirror.',
+  },
   // The disk
   STORE_LOCKED: {
     exitCode: 1,
