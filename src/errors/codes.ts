@@ -118,6 +118,11 @@ export const errorCodes = {
     retryable: false,
     hint: 'Correct registries.conf: podman and the nodes would refuse it too.',
   },
+  MIRROR_SET_INVALID: {
+    exitCode: 78,
+    retryable: false,
+    hint: 'Correct the mirror set or image configuration named above: the machine config operator refuses it too, and then writes none of the mirrors to the nodes.',
+  },
   REFERENCE_REWRITE_INVALID: {
     exitCode: 1,
     retryable: false,

@@ -9,6 +9,7 @@
  */
 import { parse, TomlError } from 'smol-toml'
 import { KnownError } from '../errors/known-error.ts'
+import { checkAlias } from './check-aliases.ts'
 import { checkEntries, InvalidEntry, trimLocation } from './check-entries.ts'
 import type { RegistriesConf, RegistryEntry, RegistryMirror } from './registries-conf.ts'
 import { type Fields, fieldsOf, InvalidField } from './toml-fields.ts'
@@ -69,10 +70,14 @@ function readConf(top: Fields, origin: string, isDropIn: boolean): RegistriesCon
     ...(mode !== undefined && { shortNameMode: mode }),
     ...(helpers !== undefined && { credentialHelpers: helpers }),
     ...(storeHelper !== '' && { additionalLayerStoreAuthHelper: storeHelper }),
-    ...(aliases !== undefined && {
-      aliases: Object.fromEntries(aliases.keys().map((name) => [name, aliases.text(name)])),
-    }),
+    ...(aliases !== undefined && { aliases: readAliases(aliases) }),
   }
+}
+
+function readAliases(fields: Fields): Readonly<Record<string, string>> {
+  const aliases = Object.fromEntries(fields.keys().map((name) => [name, fields.text(name)]))
+  for (const [name, value] of Object.entries(aliases)) checkAlias(name, value)
+  return aliases
 }
 
 function readEntry(fields: Fields, origin: string): RegistryEntry {

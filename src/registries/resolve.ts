@@ -63,10 +63,7 @@ export function resolveEndpoints(conf: RegistriesConf, asked: Reference): Resolu
     reference: rewrite(reference, entry, entry),
     isMirror: false,
     insecure: entry.insecure,
-    why:
-      mirrors.length === 0
-        ? `the source itself: no mirror of ${entry.prefix} is used`
-        : 'the source itself, after its mirrors',
+    why: whyOwn(entry, mirrors.length),
   })
   const skipped = entry.mirrors.flatMap((mirror) => {
     const why = isUnused(mirror)
@@ -99,6 +96,13 @@ function matchedLength(text: string, prefix: string): number | undefined {
   if (start < 0 || text.slice(0, start).includes('/') || !text.startsWith(suffix, start)) return undefined
   const end = start + suffix.length
   return end === text.length || ':/@'.includes(text.charAt(end)) ? end : undefined
+}
+
+function whyOwn({ prefix, mirrors }: RegistryEntry, usedCount: number): string {
+  if (usedCount > 0) return 'the source itself, after its mirrors'
+  return mirrors.length > 0
+    ? 'the source itself: none of its mirrors is used'
+    : `the source itself: ${prefix} names no mirror`
 }
 
 function whyUnused(entry: RegistryEntry, mirror: RegistryMirror, reference: Reference): string | undefined {
