@@ -1,0 +1,224 @@
+/**
+ * The path of `sallyport mirror … docker://…`: select, resolve, plan, transfer, write the cluster resources.
+ *
+ * Returns what happened; printing is the command's business.
+ */
+import { join } from 'node:path'
+import type { ImageSetConfiguration } from '../config/image-set-configuration.ts'
+import type { KnownError } from '../errors/known-error.ts'
+import { mapConcurrently } from '../host/concurrency.ts'
+import { acquireLock } from '../host/lock.ts'
+import { type ResolvedImage, resolveImage } from '../mirror/closure.ts'
+import { formatMirrorTarget, type MirrorTarget } from '../mirror/destination.ts'
+import { type DoneImage, failureBits, provenImages, readDone, recordDone } from '../mirror/done.ts'
+import type { OnMirrorEvent } from '../mirror/events.ts'
+import { Holdings } from '../mirror/holdings.ts'
+import { LocalContent, withLocalManifests } from '../mirror/local-content.ts'
+import { type MirrorPlan, planMirror } from '../mirror/plan.ts'
+import { mirrorSets, writeResources } from '../mirror/resources.ts'
+import { selectImages } from '../mirror/select.ts'
+import type { SelectedImage } from '../mirror/selection.ts'
+import { asKnownError, type TransferReport, transfer } from '../mirror/transfer.ts'
+import { type Workspace, writeWhole } from '../mirror/workspace.ts'
+import type { ContentSource, ContentTarget } from '../oci/content.ts'
+import { formatReference } from '../oci/reference.ts'
+
+export interface MirrorRequest {
+  readonly config: ImageSetConfiguration
+  readonly target: MirrorTarget
+  readonly workspace: Workspace
+  readonly source: ContentSource
+  readonly registry: ContentTarget
+  readonly signal: AbortSignal
+  readonly onEvent: OnMirrorEvent
+  /** Plan only: nothing is written but `dry-run/mapping.txt` and the manifests that were read. */
+  readonly isDryRun?: boolean
+  /** Also write ImageContentSourcePolicy. */
+  readonly icsp?: boolean
+  readonly concurrency?: number
+}
+
+export interface FailedImage {
+  readonly image: SelectedImage
+  readonly error: KnownError
+}
+
+export interface MirrorResult {
+  readonly plan: MirrorPlan
+  /** Images that need no work because an earlier run brought them and the target still lists them. */
+  readonly proven: number
+  readonly blocked: readonly SelectedImage[]
+  readonly failures: readonly FailedImage[]
+  readonly report?: TransferReport
+  /** Paths of the files that were written, or found to be right. */
+  readonly files: readonly string[]
+  /** oc-mirror's bit mask; 0 when everything is at the target. */
+  readonly exitStatus: number
+}
+
+/** @throws KnownError when nothing could be begun; what failed for single images is in the result */
+export async function mirrorToMirror(request: MirrorRequest): Promise<MirrorResult> {
+  const release = await acquireLock(join(request.workspace.state, 'lock'))
+  try {
+    return await new MirrorRun(request).run()
+  } finally {
+    await release()
+  }
+}
+
+class MirrorRun {
+  readonly #request: MirrorRequest
+  readonly #local: LocalContent
+  readonly #source: ContentSource
+  readonly #targetName: string
+  readonly #failures: FailedImage[] = []
+
+  constructor(request: MirrorRequest) {
+    this.#request = request
+    this.#local = new LocalContent(request.workspace)
+    this.#source = withLocalManifests(request.source, this.#local)
+    this.#targetName = formatMirrorTarget(request.target)
+  }
+
+  async run(): Promise<MirrorResult> {
+    const { config, target, workspace, registry, signal, onEvent, isDryRun } = this.#request
+    const context = { source: this.#source, local: this.#local, workspace, signal }
+    const { images, blocked } = await selectImages(config, target, context)
+    const recorded = await readDone(workspace, this.#targetName)
+    const proven = await provenImages(images, recorded, { source: this.#source, target: registry, signal })
+    const resolved = await this.#resolve(images.filter((image) => !proven.has(image)))
+    const present = await this.#presentAt(resolved)
+    const plan = planMirror(this.#targetName, resolved, (image) => present.has(image))
+    onEvent({ type: 'mirror.planned', totals: plan.totals })
+    const base = { plan, proven: proven.size, blocked }
+    if (isDryRun) return { ...base, ...this.#outcome(), files: [await this.#writeMapping(images)] }
+    const report = resolved.length > 0 ? await this.#transfer(plan) : undefined
+    this.#collectFailures(resolved, report)
+    await this.#record(resolved)
+    const files = await this.#writeResources(images)
+    return { ...base, ...this.#outcome(), ...(report && { report }), files }
+  }
+
+  async #resolve(images: readonly SelectedImage[]): Promise<ResolvedImage[]> {
+    const { signal, onEvent } = this.#request
+    let done = 0
+    const resolved = await mapConcurrently(images, 16, async (image) => {
+      try {
+        return await resolveImage(image, { source: this.#source, signal })
+      } catch (error) {
+        signal.throwIfAborted()
+        this.#fail(image, error)
+        return []
+      } finally {
+        done += 1
+        onEvent({ type: 'mirror.resolving', done, total: images.length })
+      }
+    })
+    return resolved.flat()
+  }
+
+  /** The images whose destination already answers with the right digest. */
+  async #presentAt(images: readonly ResolvedImage[]): Promise<Set<ResolvedImage>> {
+    const { registry, signal } = this.#request
+    const present = await mapConcurrently(images, 32, async (image) => {
+      const there = await registry.resolve(image.selected.destination, signal)
+      return there?.digest === image.digest
+    })
+    return new Set(images.filter((_, index) => present[index]))
+  }
+
+  async #transfer(plan: MirrorPlan): Promise<TransferReport> {
+    const { workspace, registry, signal, onEvent, concurrency } = this.#request
+    await writeWhole(join(workspace.state, 'plan.json'), `${JSON.stringify(plan, null, 2)}\n`)
+    const holdings = await Holdings.open(workspace, this.#targetName)
+    try {
+      const report = await transfer(plan, {
+        source: this.#source,
+        target: registry,
+        local: this.#local,
+        holdings,
+        signal,
+        onEvent,
+        ...(concurrency !== undefined && { concurrency }),
+      })
+      if (report.failures.size === 0) await this.#local.removeBlobs()
+      return report
+    } finally {
+      await holdings.close()
+    }
+  }
+
+  #collectFailures(images: readonly ResolvedImage[], report: TransferReport | undefined): void {
+    if (!report) return
+    for (const { selected } of images) {
+      const error = report.failures.get(formatReference(selected.destination))
+      if (error !== undefined) this.#fail(selected, error)
+    }
+  }
+
+  #fail(image: SelectedImage, error: unknown): void {
+    const known = asKnownError(error, formatReference(image.source))
+    this.#failures.push({ image, error: known })
+    this.#request.onEvent({
+      type: 'image.failed',
+      source: formatReference(image.source),
+      destination: formatReference(image.destination),
+      class: image.class,
+      code: known.code,
+      message: known.message,
+      hint: known.hint,
+    })
+  }
+
+  async #record(resolved: readonly ResolvedImage[]): Promise<void> {
+    const failed = new Set(this.#failures.map(({ image }) => formatReference(image.destination)))
+    const groups: { image: ResolvedImage; attached: ResolvedImage[] }[] = []
+    // resolveImage gives an image first and what is attached to it after.
+    for (const image of resolved) {
+      if (image.attachedTo === undefined) groups.push({ image, attached: [] })
+      else groups.at(-1)?.attached.push(image)
+    }
+    const done = groups
+      .filter(({ image, attached }) =>
+        [image, ...attached].every(({ selected }) => !failed.has(formatReference(selected.destination))),
+      )
+      .map(({ image, attached }) => doneImage(image, attached))
+    if (done.length > 0) await recordDone(this.#request.workspace, this.#targetName, done)
+  }
+
+  async #writeResources(images: readonly SelectedImage[]): Promise<string[]> {
+    const failed = new Set(this.#failures.map(({ image }) => image))
+    const arrived = images.filter((image) => !failed.has(image))
+    const sets = mirrorSets(arrived, { icsp: this.#request.icsp === true })
+    return writeResources(this.#request.workspace, sets)
+  }
+
+  async #writeMapping(images: readonly SelectedImage[]): Promise<string> {
+    const path = join(this.#request.workspace.dryRun, 'mapping.txt')
+    const lines = images.map(
+      ({ source, destination }) => `docker://${formatReference(source)}=docker://${formatReference(destination)}\n`,
+    )
+    await writeWhole(path, lines.sort().join(''))
+    return path
+  }
+
+  #outcome(): Pick<MirrorResult, 'failures' | 'exitStatus'> {
+    const exitStatus = this.#failures.reduce((mask, { image }) => mask | failureBits[image.class], 0)
+    return { failures: this.#failures, exitStatus }
+  }
+}
+
+function doneImage({ selected, digest }: ResolvedImage, attached: readonly ResolvedImage[]): DoneImage {
+  return {
+    source: formatReference(selected.source),
+    destination: formatReference(selected.destination),
+    digest,
+    class: selected.class,
+    why: selected.why,
+    ...(selected.isReleaseImage && { isReleaseImage: true }),
+    attached: attached.map((image) => ({
+      destination: formatReference(image.selected.destination),
+      digest: image.digest,
+    })),
+  }
+}

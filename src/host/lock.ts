@@ -1,0 +1,82 @@
+import { link, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
+import { dirname } from 'node:path'
+import { hasSystemCode, KnownError } from '../errors/known-error.ts'
+import { randomId } from './random.ts'
+
+/**
+ * Holds `path` for this process until the function that is returned is called.
+ *
+ * The file names its owner by process id and start time, so that the lock of a process that was killed is taken over,
+ * also when its id has been given to another program since.
+ *
+ * @throws KnownError STORE_LOCKED
+ */
+export async function acquireLock(path: string): Promise<() => Promise<void>> {
+  await mkdir(dirname(path), { recursive: true })
+  const mine = `${path}.${randomId()}`
+  await writeFile(mine, (await identityOf(process.pid)) ?? String(process.pid))
+  try {
+    while (!(await claim(mine, path))) await removeStale(path)
+  } finally {
+    await rm(mine, { force: true })
+  }
+  return () => rm(path, { force: true })
+}
+
+/** A link, because it appears with its content or not at all. */
+async function claim(mine: string, path: string): Promise<boolean> {
+  try {
+    await link(mine, path)
+    return true
+  } catch (error) {
+    if (hasSystemCode(error, 'EEXIST')) return false
+    throw error
+  }
+}
+
+async function removeStale(path: string): Promise<void> {
+  const owner = await readOwner(path)
+  if (owner === undefined) return
+  const pid = Number.parseInt(owner, 10)
+  if ((await identityOf(pid)) === owner) {
+    throw new KnownError('STORE_LOCKED', `Process ${pid} is at work in ${dirname(path)}`, { details: { pid, path } })
+  }
+  const aside = `${path}.${randomId()}`
+  await rename(path, aside).catch((error: unknown) => {
+    if (!hasSystemCode(error, 'ENOENT')) throw error
+  })
+  // Another process may have taken the place of the dead owner between the look and the rename: it gets its lock back.
+  if ((await readOwner(aside)) !== owner) await claim(aside, path)
+  await rm(aside, { force: true })
+}
+
+async function readOwner(path: string): Promise<string | undefined> {
+  try {
+    return await readFile(path, 'utf8')
+  } catch (error) {
+    if (hasSystemCode(error, 'ENOENT')) return undefined
+    throw error
+  }
+}
+
+/** `PID START`, where START is the process's start time in clock ticks since boot (proc(5), stat field 22). */
+async function identityOf(pid: number): Promise<string | undefined> {
+  try {
+    const stat = await readFile(`/proc/${pid}/stat`, 'utf8')
+    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
+    return `${pid} ${fields[19]}`
+  } catch (error) {
+    if (hasSystemCode(error, 'ENOENT', 'ESRCH')) return isRunning(pid) ? String(pid) : undefined
+    throw error
+  }
+}
+
+/** For systems without /proc: a signal 0 asks only whether the process exists. */
+function isRunning(pid: number): boolean {
+  try {
+    process.kill(pid, 0)
+    return true
+  } catch (error) {
+    return hasSystemCode(error, 'EPERM')
+  }
+}

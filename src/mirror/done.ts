@@ -1,0 +1,117 @@
+/**
+ * What earlier runs brought to a target, so that a run with nothing to do asks one question per repository.
+ *
+ * A record, not a proof: an image counts as present only if its repository still lists its tag.
+ */
+import { join } from 'node:path'
+import { z } from 'zod'
+import { mapConcurrently } from '../host/concurrency.ts'
+import type { ContentSource, ContentTarget } from '../oci/content.ts'
+import { type Digest, isDigest } from '../oci/digest.ts'
+import { formatReference, parseReference, repositoryName } from '../oci/reference.ts'
+import type { ContentClass, SelectedImage } from './selection.ts'
+import { readIfPresent, type Workspace, writeIfChanged } from './workspace.ts'
+
+const DoneImage = z.object({
+  source: z.string(),
+  destination: z.string(),
+  digest: z.custom<Digest>((value) => typeof value === 'string' && isDigest(value)),
+  class: z.enum(['release', 'operator', 'additional', 'helm']),
+  why: z.string(),
+  isReleaseImage: z.boolean().optional(),
+  /** Destinations of the signatures and other artifacts that came with it. */
+  attached: z.array(z.object({ destination: z.string(), digest: z.string() })).default([]),
+})
+export type DoneImage = z.infer<typeof DoneImage>
+
+const DoneFile = z.object({
+  version: z.literal(1),
+  /** By `HOST/PATH` of the target. */
+  targets: z.record(z.string(), z.array(DoneImage)),
+})
+type DoneFile = z.infer<typeof DoneFile>
+
+function donePath(workspace: Workspace): string {
+  return join(workspace.state, 'done.json')
+}
+
+async function readFile(workspace: Workspace): Promise<DoneFile> {
+  const text = await readIfPresent(donePath(workspace))
+  if (text === undefined) return { version: 1, targets: {} }
+  try {
+    return DoneFile.parse(JSON.parse(text))
+  } catch (error) {
+    // A record that cannot be read costs time, not safety: everything is looked at anew.
+    if (error instanceof SyntaxError || error instanceof z.ZodError) return { version: 1, targets: {} }
+    throw error
+  }
+}
+
+/** What is recorded for a target. */
+export async function readDone(workspace: Workspace, target: string): Promise<readonly DoneImage[]> {
+  return (await readFile(workspace)).targets[target] ?? []
+}
+
+/** Adds images to the record; one with the same destination is replaced. */
+export async function recordDone(workspace: Workspace, target: string, images: readonly DoneImage[]): Promise<void> {
+  const file = await readFile(workspace)
+  const all = new Map([...(file.targets[target] ?? []), ...images].map((image) => [image.destination, image]))
+  const sorted = [...all.values()].sort((a, b) => (a.destination < b.destination ? -1 : 1))
+  await writeIfChanged(
+    donePath(workspace),
+    `${JSON.stringify({ ...file, targets: { ...file.targets, [target]: sorted } })}\n`,
+  )
+}
+
+export interface ProveOptions {
+  readonly source: ContentSource
+  readonly target: ContentTarget
+  readonly signal: AbortSignal
+}
+
+/**
+ * Those of `images` that are recorded with the digest their source has now, and whose tags the target still lists.
+ *
+ * Images named by tag are resolved at their source, since a tag can move; those named by digest are not asked for.
+ */
+export async function provenImages(
+  images: readonly SelectedImage[],
+  recorded: readonly DoneImage[],
+  options: ProveOptions,
+): Promise<Map<SelectedImage, DoneImage>> {
+  const byDestination = new Map(recorded.map((image) => [image.destination, image]))
+  const candidates = await mapConcurrently(images, 32, async (image) => {
+    const done = byDestination.get(formatReference(image.destination))
+    if (!done || done.source !== formatReference(image.source)) return undefined
+    const digest = image.source.digest ?? (await options.source.resolve(image.source, options.signal))?.digest
+    return digest === done.digest ? { image, done } : undefined
+  })
+  const known = candidates.filter((candidate) => candidate !== undefined)
+  const tags = await tagsOf(
+    known.map(({ image }) => repositoryName(image.destination)),
+    options,
+  )
+  return new Map(known.filter(({ done }) => isListed(done, tags)).map(({ image, done }) => [image, done]))
+}
+
+async function tagsOf(
+  repositories: readonly string[],
+  { target, signal }: ProveOptions,
+): Promise<Map<string, Set<string>>> {
+  const unique = [...new Set(repositories)]
+  const lists = await mapConcurrently(unique, 16, async (repository) => {
+    const tags = await target.tags(parseReference(repository), signal)
+    return [repository, new Set(tags ?? [])] as const
+  })
+  return new Map(lists)
+}
+
+function isListed(done: DoneImage, tags: ReadonlyMap<string, ReadonlySet<string>>): boolean {
+  return [done, ...done.attached].every(({ destination }) => {
+    const reference = parseReference(destination)
+    return reference.tag === undefined || tags.get(repositoryName(reference))?.has(reference.tag) === true
+  })
+}
+
+/** The classes whose failure each bit of the exit status tells (openshift/oc-mirror `internal/pkg/errcode/code.go`). */
+export const failureBits: Record<ContentClass, number> = { release: 2, operator: 4, additional: 8, helm: 16 }

@@ -1,0 +1,92 @@
+/**
+ * What earlier runs left at a target: which repository holds a blob, and which uploads were cut.
+ *
+ * Two append-only files. A hint, never a proof: a blob is mounted only if the registry agrees, and an upload goes on
+ * only from the offset that the registry names. A line cut by a crash is passed over.
+ */
+import { type FileHandle, mkdir, open } from 'node:fs/promises'
+import { join } from 'node:path'
+import { z } from 'zod'
+import type { UploadSession } from '../oci/content.ts'
+import { type Digest, isDigest } from '../oci/digest.ts'
+import { readIfPresent, type Workspace } from './workspace.ts'
+
+const Line = z.object({
+  target: z.string(),
+  repository: z.string(),
+  digest: z.custom<Digest>((value) => typeof value === 'string' && isDigest(value)),
+  /** The location of an upload under way; null once the blob is there. */
+  upload: z.string().nullable(),
+})
+type Line = z.infer<typeof Line>
+
+export class Holdings {
+  readonly #target: string
+  readonly #file: FileHandle
+  readonly #holders = new Map<Digest, string>()
+  readonly #uploads = new Map<string, string>()
+
+  private constructor(target: string, file: FileHandle) {
+    this.#target = target
+    this.#file = file
+  }
+
+  /** Reads what is known of `target` and stays open for appending. */
+  static async open(workspace: Workspace, target: string): Promise<Holdings> {
+    const path = join(workspace.state, 'holdings.ndjson')
+    await mkdir(workspace.state, { recursive: true })
+    const text = await readIfPresent(path)
+    // 0600: the location of an upload can hold a token of the registry.
+    const holdings = new Holdings(target, await open(path, 'a', 0o600))
+    if (text && !text.endsWith('\n')) await holdings.#file.write('\n')
+    for (const line of text?.split('\n') ?? []) holdings.#fold(parseLine(line))
+    return holdings
+  }
+
+  /** A repository that is believed to hold the blob. */
+  holderOf(digest: Digest): string | undefined {
+    return this.#holders.get(digest)
+  }
+
+  uploadOf(repository: string, digest: Digest): UploadSession | undefined {
+    const location = this.#uploads.get(`${repository} ${digest}`)
+    return location === undefined ? undefined : { location }
+  }
+
+  async arrived(repository: string, digest: Digest): Promise<void> {
+    const isKnown = this.#holders.has(digest) && !this.#uploads.has(`${repository} ${digest}`)
+    if (!isKnown) await this.#append({ target: this.#target, repository, digest, upload: null })
+  }
+
+  async began(repository: string, digest: Digest, session: UploadSession): Promise<void> {
+    await this.#append({ target: this.#target, repository, digest, upload: session.location })
+  }
+
+  async close(): Promise<void> {
+    await this.#file.close()
+  }
+
+  async #append(line: Line): Promise<void> {
+    this.#fold(line)
+    await this.#file.write(`${JSON.stringify(line)}\n`)
+  }
+
+  #fold(line: Line | undefined): void {
+    if (line?.target !== this.#target) return
+    const key = `${line.repository} ${line.digest}`
+    if (line.upload === null) {
+      this.#uploads.delete(key)
+      if (!this.#holders.has(line.digest)) this.#holders.set(line.digest, line.repository)
+    } else this.#uploads.set(key, line.upload)
+  }
+}
+
+function parseLine(text: string): Line | undefined {
+  if (!text.startsWith('{') || !text.endsWith('}')) return undefined
+  try {
+    return Line.safeParse(JSON.parse(text)).data
+  } catch (error) {
+    if (error instanceof SyntaxError) return undefined
+    throw error
+  }
+}

@@ -1,0 +1,132 @@
+/**
+ * Content that this machine already has: manifests read in an earlier run, and the layers that hold a release payload.
+ *
+ * Everything is proven again when it is read; a file that does not hold what its name says is as good as absent.
+ */
+import { createReadStream } from 'node:fs'
+import { mkdir, open, readFile, rename, rm } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { hasSystemCode, KnownError } from '../errors/known-error.ts'
+import { randomId } from '../host/random.ts'
+import type { ContentSource, RawManifest } from '../oci/content.ts'
+import type { Descriptor } from '../oci/descriptor.ts'
+import { algorithmOf, type Digest, digestOf, hexOf } from '../oci/digest.ts'
+import type { Reference } from '../oci/reference.ts'
+import { verified } from '../oci/verified.ts'
+import { diskFull, type Workspace } from './workspace.ts'
+
+export class LocalContent {
+  readonly #root: string
+
+  constructor(workspace: Workspace) {
+    this.#root = workspace.state
+  }
+
+  /** The manifest with this digest, from an earlier run. */
+  async readManifest(descriptor: Descriptor): Promise<RawManifest | undefined> {
+    try {
+      const bytes = await readFile(this.#manifestPath(descriptor.digest))
+      const isIntact = digestOf(bytes, algorithmOf(descriptor.digest)) === descriptor.digest
+      return isIntact ? { descriptor: { ...descriptor, size: bytes.byteLength }, bytes } : undefined
+    } catch (error) {
+      if (hasSystemCode(error, 'ENOENT')) return undefined
+      throw error
+    }
+  }
+
+  async writeManifest(manifest: RawManifest): Promise<void> {
+    const path = this.#manifestPath(manifest.descriptor.digest)
+    const staged = `${path}.${randomId()}`
+    await mkdir(dirname(path), { recursive: true })
+    try {
+      // Not flushed: a manifest is proven when it is read, and a lost one is only read from its source again.
+      const file = await open(staged, 'wx')
+      await file.writeFile(manifest.bytes).finally(() => file.close())
+      await rename(staged, path)
+    } catch (cause) {
+      await rm(staged, { force: true })
+      throw hasSystemCode(cause, 'ENOSPC', 'EDQUOT') ? diskFull(path, cause) : cause
+    }
+  }
+
+  /** Brings a blob here, unless it is here already, and gives the path of the proven file. */
+  async bringBlob(
+    source: ContentSource,
+    repository: Reference,
+    descriptor: Descriptor,
+    signal: AbortSignal,
+  ): Promise<string> {
+    const path = this.#blobPath(descriptor.digest)
+    if (await this.#holds(path, descriptor)) return path
+    const staged = `${path}.${randomId()}`
+    await mkdir(dirname(path), { recursive: true })
+    try {
+      const file = await open(staged, 'wx')
+      try {
+        const bytes = source.fetchBlob(repository, descriptor, { signal })
+        for await (const chunk of verified(bytes, descriptor, `${repository.registry}/${repository.repository}`))
+          await file.write(chunk)
+        await file.sync()
+      } finally {
+        await file.close()
+      }
+      await rename(staged, path)
+    } catch (cause) {
+      await rm(staged, { force: true })
+      throw hasSystemCode(cause, 'ENOSPC', 'EDQUOT') ? diskFull(path, cause) : cause
+    }
+    return path
+  }
+
+  /** The bytes of a blob that was brought here, or undefined. The consumer hashes them, as it does those from afar. */
+  async openBlob(descriptor: Descriptor): Promise<((offset: number) => AsyncIterable<Uint8Array>) | undefined> {
+    const path = this.#blobPath(descriptor.digest)
+    if (!(await this.#holds(path, descriptor))) return undefined
+    return (offset) => createReadStream(path, { start: offset })
+  }
+
+  /** Forgets the blobs: they are at the target now. */
+  async removeBlobs(): Promise<void> {
+    await rm(join(this.#root, 'blobs'), { recursive: true, force: true })
+  }
+
+  async #holds(path: string, descriptor: Descriptor): Promise<boolean> {
+    try {
+      const file = await open(path)
+      const { size } = await file.stat().finally(() => file.close())
+      return size === descriptor.size
+    } catch (error) {
+      if (hasSystemCode(error, 'ENOENT')) return false
+      throw error
+    }
+  }
+
+  #manifestPath(digest: Digest): string {
+    return join(this.#root, 'manifests', algorithmOf(digest), hexOf(digest))
+  }
+
+  #blobPath(digest: Digest): string {
+    return join(this.#root, 'blobs', algorithmOf(digest), hexOf(digest))
+  }
+}
+
+/** A source whose manifests are read from here first, and kept here. */
+export function withLocalManifests(source: ContentSource, local: LocalContent): ContentSource {
+  return {
+    resolve: (reference, signal) => source.resolve(reference, signal),
+    fetchBlob: (repository, descriptor, options) => source.fetchBlob(repository, descriptor, options),
+    referrers: (repository, subject, signal) => source.referrers(repository, subject, signal),
+    fetchManifest: async (reference, signal) => {
+      const known = reference.digest && (await local.readManifest({ mediaType: '', digest: reference.digest, size: 0 }))
+      if (known) return known
+      const manifest = await source.fetchManifest(reference, signal)
+      if (manifest) await local.writeManifest(manifest)
+      return manifest
+    },
+  }
+}
+
+/** @throws KnownError MANIFEST_UNKNOWN */
+export function unknownManifest(image: string): KnownError {
+  return new KnownError('MANIFEST_UNKNOWN', `${image}: there is no such image at its source`, { details: { image } })
+}

@@ -1,0 +1,166 @@
+/**
+ * From a release image to the images it names.
+ *
+ * The payload is found in the layers of the release image; the layer is kept until it is transferred, so that its bytes
+ * cross once, and what it says is kept for good, so that a later run asks nobody.
+ */
+import { createReadStream } from 'node:fs'
+import { mkdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import { findLayerFiles } from '../archive/layer-files.ts'
+import { mapConcurrently } from '../host/concurrency.ts'
+import type { ContentSource } from '../oci/content.ts'
+import { type Digest, hexOf } from '../oci/digest.ts'
+import { childrenOf, type ImageManifest, type Manifest, parseManifest } from '../oci/manifest.ts'
+import { formatReference, type Reference } from '../oci/reference.ts'
+import {
+  parseReleasePayload,
+  payloadFiles,
+  type ReleaseComponent,
+  type ReleasePayload,
+} from '../openshift/release-payload.ts'
+import { byDigest } from './closure.ts'
+import { type MirrorTarget, releaseRepositories, releaseTag, targetRepository } from './destination.ts'
+import { type LocalContent, unknownManifest } from './local-content.ts'
+import type { SelectedImage } from './selection.ts'
+import { readIfPresent, type Workspace, writeIfChanged, writeWhole } from './workspace.ts'
+
+export interface SelectOptions {
+  readonly source: ContentSource
+  readonly local: LocalContent
+  readonly workspace: Workspace
+  readonly signal: AbortSignal
+}
+
+/**
+ * The release image and its components.
+ *
+ * @throws KnownError MANIFEST_UNKNOWN, PAYLOAD_INVALID, LAYER_UNSAFE and the REGISTRY_ codes
+ */
+export async function selectRelease(
+  release: Reference,
+  target: MirrorTarget,
+  options: SelectOptions,
+): Promise<readonly SelectedImage[]> {
+  const tag = releaseTag(release)
+  const payload = await readRelease(release, options)
+  const image: SelectedImage = {
+    source: release,
+    class: 'release',
+    destination: { ...targetRepository(target, releaseRepositories.images), tag },
+    why: `platform.release ${formatReference(release)}`,
+    isReleaseImage: true,
+  }
+  const components = payload.components.map(
+    ({ name, reference }): SelectedImage => ({
+      source: reference,
+      class: 'release',
+      destination: { ...targetRepository(target, releaseRepositories.components), tag: `${tag}-${name}` },
+      why: `component ${name} of release ${payload.version}`,
+    }),
+  )
+  return [image, ...components]
+}
+
+/** The payload of a release image; from this machine where the same image was read before. */
+export async function readRelease(release: Reference, options: SelectOptions): Promise<ReleasePayload> {
+  const { source, signal } = options
+  const digest = release.digest ?? (await source.resolve(release, signal))?.digest
+  if (!digest) throw unknownManifest(formatReference(release))
+  const origin = formatReference(release)
+  const directory = join(options.workspace.state, 'payloads', hexOf(digest))
+  const known = await readKnown(directory)
+  if (known) return parseReleasePayload(known, origin)
+  const files = await readPayloadFiles(byDigest(release, digest), options)
+  // Parsed before it is kept: what is no payload must not be found here next time.
+  const payload = parseReleasePayload(files, origin)
+  for (const [path, bytes] of files) await writeWhole(join(directory, path), bytes)
+  await writeHoldRelease(options.workspace, releaseTag(release), files)
+  return payload
+}
+
+async function readKnown(directory: string): Promise<Map<string, Uint8Array> | undefined> {
+  const files = new Map<string, Uint8Array>()
+  for (const path of Object.values(payloadFiles).toReversed()) {
+    const text = await readIfPresent(join(directory, path))
+    if (text !== undefined) files.set(path, Buffer.from(text))
+  }
+  return files.has(payloadFiles.imageReferences) ? files : undefined
+}
+
+/** Where oc-mirror and the scripts around it look for the payload. */
+async function writeHoldRelease(
+  workspace: Workspace,
+  tag: string,
+  files: ReadonlyMap<string, Uint8Array>,
+): Promise<void> {
+  const directory = join(workspace.root, 'hold-release', 'ocp-release', tag)
+  await mkdir(directory, { recursive: true })
+  for (const [path, bytes] of files) await writeIfChanged(join(directory, path), Buffer.from(bytes).toString('utf8'))
+}
+
+async function readPayloadFiles(release: Reference, options: SelectOptions): Promise<Map<string, Uint8Array>> {
+  const manifests = await imageManifests(release, options)
+  const [first, ...others] = await mapConcurrently(manifests, 4, async (manifest) => {
+    const files = await findLayerFiles({
+      wanted: Object.values(payloadFiles),
+      layers: manifest.layers,
+      origin: formatReference(release),
+      open: (layer) => openLayer(release, layer, options),
+    })
+    return { files, payload: parseReleasePayload(files, formatReference(release)) }
+  })
+  if (!first) throw unknownManifest(formatReference(release))
+  return others.length === 0
+    ? first.files
+    : withComponentsOf(
+        first.files,
+        others.map(({ payload }) => payload),
+      )
+}
+
+async function* openLayer(
+  release: Reference,
+  layer: ImageManifest['layers'][number],
+  { source, local, signal }: SelectOptions,
+): AsyncGenerator<Uint8Array> {
+  yield* createReadStream(await local.bringBlob(source, release, layer, signal), { highWaterMark: 256 * 1024 })
+}
+
+/** The image, or every image of an index; attestations are left out. */
+async function imageManifests(reference: Reference, options: SelectOptions): Promise<ImageManifest[]> {
+  const root = await fetchParsed(reference, options)
+  if (root.kind === 'image') return [root]
+  const platforms = childrenOf(root).filter(({ platform }) => platform?.os !== 'unknown')
+  const children = await mapConcurrently(platforms, 4, ({ digest }) =>
+    fetchParsed(byDigest(reference, digest), options),
+  )
+  return children.filter((child): child is ImageManifest => child.kind === 'image')
+}
+
+async function fetchParsed(reference: Reference, { source, signal }: SelectOptions): Promise<Manifest> {
+  const raw = await source.fetchManifest(reference, signal)
+  if (!raw) throw unknownManifest(formatReference(reference))
+  return parseManifest(raw.bytes, raw.descriptor.mediaType, formatReference(reference))
+}
+
+/**
+ * The payload of one architecture with the components that only other architectures name.
+ *
+ * A heterogeneous release names the same manifest lists in each of its images; where one differs, both are mirrored.
+ */
+function withComponentsOf(files: Map<string, Uint8Array>, others: readonly ReleasePayload[]): Map<string, Uint8Array> {
+  const bytes = files.get(payloadFiles.imageReferences) ?? new Uint8Array()
+  const stream = JSON.parse(Buffer.from(bytes).toString('utf8')) as {
+    spec: { tags: { name: string; from: { kind: string; name: string } }[] }
+  }
+  const known = new Set<string | Digest>(stream.spec.tags.map(({ from }) => from?.name))
+  for (const { name, reference } of others.flatMap((payload): readonly ReleaseComponent[] => payload.components)) {
+    const pullspec = formatReference(reference)
+    if (known.has(pullspec)) continue
+    known.add(pullspec)
+    const suffix = reference.digest ? hexOf(reference.digest).slice(0, 12) : 'other'
+    stream.spec.tags.push({ name: `${name}-${suffix}`, from: { kind: 'DockerImage', name: pullspec } })
+  }
+  return new Map(files).set(payloadFiles.imageReferences, Buffer.from(JSON.stringify(stream)))
+}

@@ -1,0 +1,68 @@
+/** From a configuration to the images wanted, each with the reason. */
+import { type ImageSetConfiguration, withoutTransport } from '../config/image-set-configuration.ts'
+import { KnownError } from '../errors/known-error.ts'
+import { formatReference, parseReference, type Reference } from '../oci/reference.ts'
+import { type MirrorTarget, tagFor, targetRepository } from './destination.ts'
+import { type SelectOptions, selectRelease } from './select-release.ts'
+import type { SelectedImage, Selection } from './selection.ts'
+
+/**
+ * @throws KnownError CONFIG_INVALID when two images want the same name at the target, and what `selectRelease` throws
+ */
+export async function selectImages(
+  { mirror }: ImageSetConfiguration,
+  target: MirrorTarget,
+  options: SelectOptions,
+): Promise<Selection> {
+  const release = mirror.platform?.release
+  const images = release ? await selectRelease(readName(release), target, options) : []
+  const additional = mirror.additionalImages.map((image): SelectedImage => {
+    const source = withTag(readName(image.name))
+    return {
+      source,
+      class: 'additional',
+      destination: {
+        ...targetRepository(target, image.targetRepo ?? source.repository),
+        tag: image.targetTag ?? tagFor(source),
+      },
+      why: `additionalImages ${image.name}`,
+    }
+  })
+  const blocked = mirror.blockedImages.map(({ name }) => new RegExp(name))
+  const wanted = [...images, ...additional]
+  return {
+    images: distinct(wanted.filter(({ source }) => !isBlocked(source, blocked))),
+    blocked: wanted.filter(({ source }) => isBlocked(source, blocked)),
+  }
+}
+
+function readName(name: string): Reference {
+  return parseReference(withoutTransport(name))
+}
+
+function withTag(reference: Reference): Reference {
+  return reference.tag === undefined && reference.digest === undefined ? { ...reference, tag: 'latest' } : reference
+}
+
+function isBlocked(source: Reference, blocked: readonly RegExp[]): boolean {
+  const name = formatReference(source)
+  return blocked.some((pattern) => pattern.test(name))
+}
+
+/** Each destination once; two sources for one name would overwrite each other, depending on which is last. */
+function distinct(images: readonly SelectedImage[]): SelectedImage[] {
+  const byDestination = new Map<string, SelectedImage>()
+  for (const image of images) {
+    const destination = formatReference(image.destination)
+    const other = byDestination.get(destination)
+    if (other && formatReference(other.source) !== formatReference(image.source)) {
+      const sources = `${formatReference(other.source)} (${other.why}) and ${formatReference(image.source)} (${image.why})`
+      throw new KnownError('CONFIG_INVALID', `Two images would be stored as ${destination}: ${sources}`, {
+        details: { destination },
+        hint: 'Give one of them its own name with targetRepo or targetTag.',
+      })
+    }
+    byDestination.set(destination, image)
+  }
+  return [...byDestination.values()]
+}

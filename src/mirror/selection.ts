@@ -1,0 +1,23 @@
+/** What is wanted, and why: the first noun on the way from a configuration to a mirror. */
+import type { Reference } from '../oci/reference.ts'
+
+/** The classes of content that oc-mirror counts and reports apart; also the bits of its exit status. */
+export type ContentClass = 'release' | 'operator' | 'additional' | 'helm'
+
+export interface SelectedImage {
+  /** As the configuration or the payload names it; by digest, or by tag. */
+  readonly source: Reference
+  readonly class: ContentClass
+  /** Repository and tag at the target. */
+  readonly destination: Reference
+  /** For people: which line of the configuration, or which release, asks for it. */
+  readonly why: string
+  /** True for the release image itself: its mirror goes into the digest mirror set even when it was named by tag. */
+  readonly isReleaseImage?: boolean
+}
+
+export interface Selection {
+  readonly images: readonly SelectedImage[]
+  /** Asked for, but forbidden by `blockedImages`. */
+  readonly blocked: readonly SelectedImage[]
+}

@@ -1,0 +1,94 @@
+/**
+ * The directory that a mirror works in, laid out as oc-mirror v2 has it where both write the same thing.
+ *
+ *     <workspace>/working-dir/
+ *       cluster-resources/           idms-oc-mirror.yaml, itms-oc-mirror.yaml, …
+ *       dry-run/mapping.txt
+ *       hold-release/ocp-release/<tag>/release-manifests/image-references
+ *       sallyport/v1/                our own state; safe to delete, costs time only
+ *         manifests/<alg>/<hex>      manifests read before, proven again when they are read
+ *         blobs/<alg>/<hex>          the payload layer, kept from its reading to its transfer
+ *         plan.json                  the last plan
+ *         done.json                  what is known to be at which target
+ *         uploads.ndjson             uploads that were under way
+ *         lock                       held by the process at work
+ */
+import { randomUUID } from 'node:crypto'
+import { chmod, mkdir, open, readFile, rename, rm } from 'node:fs/promises'
+import { dirname, join, resolve } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { hasSystemCode, KnownError } from '../errors/known-error.ts'
+
+export interface Workspace {
+  /** `<workspace>/working-dir` */
+  readonly root: string
+  readonly clusterResources: string
+  readonly dryRun: string
+  readonly state: string
+}
+
+/**
+ * @param location a path, or `file://PATH` as oc-mirror writes it; relative to `cwd`
+ * @throws KnownError USAGE
+ */
+export function workspaceAt(location: string, cwd: string): Workspace {
+  const root = join(resolve(cwd, pathOf(location)), 'working-dir')
+  return {
+    root,
+    clusterResources: join(root, 'cluster-resources'),
+    dryRun: join(root, 'dry-run'),
+    state: join(root, 'sallyport', 'v1'),
+  }
+}
+
+function pathOf(location: string): string {
+  if (!location.startsWith('file://')) return location
+  // oc-mirror takes file://relative/path literally; a URL would read "relative" as a host.
+  return location.startsWith('file:///') ? fileURLToPath(location) : location.slice('file://'.length)
+}
+
+/** The text of a file, or undefined where there is none. */
+export async function readIfPresent(path: string): Promise<string | undefined> {
+  try {
+    return await readFile(path, 'utf8')
+  } catch (error) {
+    if (hasSystemCode(error, 'ENOENT')) return undefined
+    throw error
+  }
+}
+
+/**
+ * Writes a file so that a reader sees the old or the new content and nothing between.
+ *
+ * @throws KnownError DISK_FULL
+ */
+export async function writeWhole(path: string, content: string | Uint8Array, mode = 0o644): Promise<void> {
+  await mkdir(dirname(path), { recursive: true })
+  const staged = `${path}.${randomUUID()}.new`
+  try {
+    const file = await open(staged, 'wx', mode)
+    try {
+      await file.writeFile(content)
+      await file.sync()
+    } finally {
+      await file.close()
+    }
+    // The umask of the caller must not decide who may read a cluster resource.
+    await chmod(staged, mode)
+    await rename(staged, path)
+  } catch (cause) {
+    await rm(staged, { force: true })
+    throw hasSystemCode(cause, 'ENOSPC', 'EDQUOT') ? diskFull(path, cause) : cause
+  }
+}
+
+export function diskFull(path: string, cause: unknown): KnownError {
+  return new KnownError('DISK_FULL', `No space left to write ${path}`, { details: { file: path }, cause })
+}
+
+/** Writes only where the content differs, so that a run with nothing to do touches nothing. */
+export async function writeIfChanged(path: string, content: string): Promise<boolean> {
+  if ((await readIfPresent(path)) === content) return false
+  await writeWhole(path, content)
+  return true
+}

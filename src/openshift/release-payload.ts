@@ -1,0 +1,78 @@
+/**
+ * What a release image says of itself: `release-manifests/image-references` (an ImageStream) and
+ * `release-manifests/release-metadata` (kind cincinnati-metadata-v0).
+ *
+ * Source: openshift/oc `pkg/cli/admin/release/info.go`, openshift/cluster-version-operator `pkg/payload`.
+ */
+import { z } from 'zod'
+import { KnownError } from '../errors/known-error.ts'
+import { parseReference, type Reference } from '../oci/reference.ts'
+
+export const payloadFiles = {
+  imageReferences: 'release-manifests/image-references',
+  metadata: 'release-manifests/release-metadata',
+} as const
+
+export interface ReleaseComponent {
+  /** The name of the tag in image-references: `cli`, `machine-config-operator`, … */
+  readonly name: string
+  readonly reference: Reference
+}
+
+export interface ReleasePayload {
+  /** From release-metadata, else the name of the ImageStream. */
+  readonly version: string
+  /** In the order of image-references. */
+  readonly components: readonly ReleaseComponent[]
+}
+
+const ImageReferences = z.object({
+  kind: z.literal('ImageStream'),
+  metadata: z.object({ name: z.string().optional() }).optional(),
+  spec: z.object({
+    tags: z.array(z.object({ name: z.string(), from: z.object({ kind: z.string(), name: z.string() }).optional() })),
+  }),
+})
+
+const ReleaseMetadata = z.object({ kind: z.literal('cincinnati-metadata-v0'), version: z.string() })
+
+/**
+ * Reads the two files.
+ *
+ * @param origin names the release image in messages
+ * @throws KnownError PAYLOAD_INVALID
+ */
+export function parseReleasePayload(files: ReadonlyMap<string, Uint8Array>, origin: string): ReleasePayload {
+  const references = files.get(payloadFiles.imageReferences)
+  if (!references) throw invalid(origin, `it has no ${payloadFiles.imageReferences}`)
+  const stream = parse(ImageReferences, references, payloadFiles.imageReferences, origin)
+  const metadata = files.get(payloadFiles.metadata)
+  const named = metadata && parse(ReleaseMetadata, metadata, payloadFiles.metadata, origin).version
+  const version = named ?? stream.metadata?.name
+  if (version === undefined) throw invalid(origin, 'neither release-metadata nor image-references names a version')
+  const components = stream.spec.tags.flatMap(({ name, from }): ReleaseComponent[] =>
+    from?.kind === 'DockerImage' ? [{ name, reference: parseReference(from.name) }] : [],
+  )
+  if (components.length === 0) throw invalid(origin, 'image-references names no image')
+  return { version, components }
+}
+
+function parse<T>(schema: z.ZodType<T>, bytes: Uint8Array, file: string, origin: string): T {
+  let document: unknown
+  try {
+    document = JSON.parse(Buffer.from(bytes).toString('utf8'))
+  } catch (cause) {
+    throw invalid(origin, `${file} is not JSON`, cause)
+  }
+  const result = schema.safeParse(document)
+  if (result.success) return result.data
+  const [issue] = result.error.issues
+  throw invalid(origin, `${file}: ${issue?.path.join('.')}: ${issue?.message}`)
+}
+
+function invalid(origin: string, why: string, cause?: unknown): KnownError {
+  return new KnownError('PAYLOAD_INVALID', `${origin} is no release image: ${why}`, {
+    details: { image: origin },
+    cause,
+  })
+}
