@@ -1,0 +1,177 @@
+/** From what went wrong on the wire to an error that names image, host, status, request, attempt and next step. */
+
+import type { ErrorCode } from '../errors/codes.ts'
+import { hasSystemCode, KnownError } from '../errors/known-error.ts'
+import { parseRetryAfter } from './retry.ts'
+import type { HttpAnswer } from './transport.ts'
+
+/** What an error message says about a request. */
+export interface RequestSubject {
+  /** The image, repository or blob, as the user would write it. */
+  readonly subject: string
+  readonly method: string
+  readonly url: URL
+  readonly attempt: number
+}
+
+/** Enough for any list of errors; a proxy's HTML page is cut here. */
+const maxErrorBytes = 16 * 1024
+
+function describe({ subject, method, url, attempt }: RequestSubject) {
+  const { host, pathname } = url
+  return {
+    what: `${subject}: ${method} ${url.origin}${pathname}`,
+    times: attempt > 1 ? ` (attempt ${attempt})` : '',
+    details: { image: subject, host, method, path: pathname, attempt },
+  }
+}
+
+/** The error for an answer that was not hoped for. Reads the body, because registries put their reason there. */
+export async function answerError(request: RequestSubject, answer: HttpAnswer, now: number): Promise<KnownError> {
+  const { what, times, details } = describe(request)
+  const reason = readReason(await readStart(answer), answer.headers['content-type'])
+  const retryAfterMs = parseRetryAfter(answer.headers['retry-after'], now)
+  const said = reason.text === '' ? '' : `: ${reason.text}`
+  const wait = retryAfterMs === undefined ? '' : `; it asks to wait ${Math.ceil(retryAfterMs / 1000)} s`
+  const code = codeFor(answer.status, reason.code)
+  return new KnownError(code, `${what} answered ${answer.status}${said}${wait}${times}`, {
+    details: {
+      ...details,
+      status: answer.status,
+      registryCode: reason.code,
+      retryAfterSeconds: retryAfterMs === undefined ? undefined : retryAfterMs / 1000,
+    },
+    retryable: isRetryable(answer.status),
+  })
+}
+
+function codeFor(status: number, registryCode: string | undefined): ErrorCode {
+  if (status === 401) return 'REGISTRY_UNAUTHORIZED'
+  if (status === 403) return 'REGISTRY_DENIED'
+  if (status === 404) return registryCode === 'BLOB_UNKNOWN' ? 'BLOB_UNKNOWN' : 'MANIFEST_UNKNOWN'
+  if (status === 429) return 'REGISTRY_RATE_LIMITED'
+  if (registryCode === 'DIGEST_INVALID') return 'BLOB_DIGEST_MISMATCH'
+  return status >= 500 || status === 408 ? 'REGISTRY_FAILED' : 'REGISTRY_PROTOCOL'
+}
+
+function isRetryable(status: number): boolean {
+  return [408, 429, 500, 502, 503, 504].includes(status)
+}
+
+async function readStart({ body }: HttpAnswer): Promise<string> {
+  const chunks: Uint8Array[] = []
+  let size = 0
+  try {
+    for await (const chunk of body) {
+      if (chunk instanceof Uint8Array) chunks.push(chunk)
+      size += chunk.length
+      if (size > maxErrorBytes) break
+    }
+  } catch {
+    // The status is the news; a body that breaks off on top of it adds nothing.
+    return ''
+  }
+  return Buffer.concat(chunks).toString('utf8')
+}
+
+interface Reason {
+  readonly code?: string | undefined
+  readonly text: string
+}
+
+/** distribution-spec, "Error Codes": `{"errors": [{"code", "message", "detail"}]}`. */
+function readReason(body: string, contentType = ''): Reason {
+  const first = firstError(body)
+  if (first !== undefined) {
+    const code = textOf(first, 'code')
+    return { code, text: [code, textOf(first, 'message')].filter(Boolean).join(': ').slice(0, 400) }
+  }
+  if (/html/i.test(contentType) || body.trimStart().startsWith('<')) return { text: 'with an HTML page' }
+  return { text: body.trim().slice(0, 200) }
+}
+
+function firstError(body: string): object | undefined {
+  let document: unknown
+  try {
+    document = JSON.parse(body)
+  } catch {
+    return undefined
+  }
+  if (typeof document !== 'object' || document === null) return undefined
+  const errors = 'errors' in document && Array.isArray(document.errors) ? document.errors : [document]
+  const first: unknown = errors[0]
+  return typeof first === 'object' && first !== null ? first : undefined
+}
+
+function textOf(object: object, name: string): string | undefined {
+  const value: unknown = Reflect.get(object, name)
+  return typeof value === 'string' ? value : undefined
+}
+
+const tlsCodes = [
+  'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
+  'UNABLE_TO_GET_ISSUER_CERT',
+  'UNABLE_TO_GET_ISSUER_CERT_LOCALLY',
+  'SELF_SIGNED_CERT_IN_CHAIN',
+  'DEPTH_ZERO_SELF_SIGNED_CERT',
+  'CERT_HAS_EXPIRED',
+  'CERT_NOT_YET_VALID',
+  'CERT_UNTRUSTED',
+  'CERT_SIGNATURE_FAILURE',
+  'INVALID_CA',
+  'HOSTNAME_MISMATCH',
+  'ERR_TLS_CERT_ALTNAME_INVALID',
+  'EPROTO',
+]
+
+/** The error for an exchange that ended without an answer, or in the middle of one. */
+export function connectionError(request: RequestSubject, error: unknown): unknown {
+  if (error instanceof KnownError || !(error instanceof Error) || !('code' in error)) return error
+  const { what, times, details } = describe(request)
+  const options = { details: { ...details, systemCode: String(error.code) }, cause: error }
+  if (isTlsFailure(error)) return tlsError(request, error, options)
+  if (hasSystemCode(error, 'ERR_IDLE')) {
+    return new KnownError('REGISTRY_STALLED', `${what}: ${error.message}${times}`, options)
+  }
+  const isDead = hasSystemCode(error, 'ENOTFOUND')
+  const why = isDead ? `the name ${request.url.hostname} does not resolve` : plainReason(error)
+  return new KnownError('REGISTRY_UNREACHABLE', `${what}: ${why}${times}`, { ...options, retryable: !isDead })
+}
+
+function isTlsFailure(error: Error): boolean {
+  return hasSystemCode(error, ...tlsCodes) || ('code' in error && String(error.code).startsWith('ERR_SSL_'))
+}
+
+function plainReason(error: Error): string {
+  if (hasSystemCode(error, 'ECONNREFUSED')) return 'connection refused: nothing listens on that port'
+  if (hasSystemCode(error, 'ECONNRESET', 'EPIPE')) return 'the connection was cut'
+  return error.message
+}
+
+function tlsError(
+  request: RequestSubject,
+  error: Error,
+  options: { details: Record<string, string | number>; cause: Error },
+): KnownError {
+  const { what, times } = describe(request)
+  const { host, hostname } = request.url
+  if (hasSystemCode(error, 'EPROTO') || /^ERR_SSL_(WRONG_VERSION|PACKET_LENGTH|HTTP_REQUEST)/.test(codeOf(error))) {
+    return new KnownError('REGISTRY_TLS', `${what}: the server does not speak TLS${times}`, {
+      ...options,
+      hint: `If ${host} serves plain HTTP on purpose, mark it insecure (insecure = true in registries.conf, or --dest-tls-verify=false). Otherwise check the port.`,
+    })
+  }
+  const hint = hasSystemCode(error, 'CERT_HAS_EXPIRED', 'CERT_NOT_YET_VALID')
+    ? `Renew the certificate of ${host}, or correct the clock of this machine.`
+    : hasSystemCode(error, 'ERR_TLS_CERT_ALTNAME_INVALID')
+      ? `The certificate is for other names than ${hostname}. Use a name that it contains, or issue it again.`
+      : `Put the CA of this registry into /etc/containers/certs.d/${host}/ca.crt, or name it with SSL_CERT_FILE.`
+  return new KnownError('REGISTRY_TLS', `${what}: the certificate is not trusted: ${error.message}${times}`, {
+    ...options,
+    hint,
+  })
+}
+
+function codeOf(error: Error): string {
+  return 'code' in error ? String(error.code) : ''
+}
