@@ -1,0 +1,24 @@
+import { hostname } from 'node:os'
+import { hasSystemCode } from '../errors/known-error.ts'
+
+/** This process, as its files name it. */
+export interface ProcessIdentity {
+  readonly host: string
+  readonly pid: number
+}
+
+export function thisProcess(): ProcessIdentity {
+  return { host: hostname(), pid: process.pid }
+}
+
+/** True while a process with this number exists on this machine, whoever owns it. */
+export function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0)
+    return true
+  } catch (error) {
+    if (hasSystemCode(error, 'ESRCH')) return false
+    if (hasSystemCode(error, 'EPERM')) return true
+    throw error
+  }
+}

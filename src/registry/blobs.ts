@@ -1,0 +1,131 @@
+/** Blobs: distribution-spec, "Pulling blobs", "Checking if content exists", "Deleting Blobs". */
+import { closeSync, read, readSync } from 'node:fs'
+import type { ServerResponse } from 'node:http'
+import type { Digest } from '../oci/digest.ts'
+import type { OpenBlob } from '../store/blob-store.ts'
+import { Repository } from '../store/repository.ts'
+import { answer, type Exchange, type RegistryContext } from './exchange.ts'
+import { type ByteRange, requestedRange } from './range.ts'
+import { Refusal } from './refusal.ts'
+
+/** Smaller answers are read at once and leave in one piece with their headers. */
+const wholeBytes = 64 * 1024
+const readBytes = 256 * 1024
+
+interface BlobRoute {
+  readonly name: string
+  readonly digest: Digest
+}
+
+export async function getBlob(context: RegistryContext, route: BlobRoute, exchange: Exchange): Promise<void> {
+  const blob = openBlob(context, route)
+  try {
+    const range = rangeAsked(exchange, blob, route.digest)
+    writeBlobHead(exchange, { blob, range, digest: route.digest })
+    await sendBytes(exchange.response, blob.file, range ?? { start: 0, end: blob.sizeBytes })
+  } finally {
+    closeSync(blob.file)
+  }
+}
+
+export function headBlob(context: RegistryContext, route: BlobRoute, exchange: Exchange): void {
+  const { store } = context
+  const size = new Repository(store, route.name).hasBlob(route.digest) ? store.sizeOf(route.digest) : undefined
+  // The client is about to rely on it, so garbage collection has to wait.
+  if (size === undefined || !store.renew(route.digest)) throw unknownBlob(route)
+  exchange.response.writeHead(200, { ...blobHeaders(route.digest), 'Content-Length': size }).end()
+}
+
+export function deleteBlob(context: RegistryContext, route: BlobRoute, exchange: Exchange): void {
+  if (!new Repository(context.store, route.name).removeBlob(route.digest)) throw unknownBlob(route)
+  answer(exchange, 202)
+}
+
+function openBlob({ store }: RegistryContext, route: BlobRoute): OpenBlob {
+  const blob = new Repository(store, route.name).hasBlob(route.digest) ? store.open(route.digest) : undefined
+  if (blob === undefined) throw unknownBlob(route)
+  return blob
+}
+
+function unknownBlob({ name, digest }: BlobRoute): Refusal {
+  return new Refusal('BLOB_UNKNOWN', `${name} has no blob ${digest}`, { detail: { name, digest } })
+}
+
+function blobHeaders(digest: Digest): Record<string, string> {
+  return {
+    'Content-Type': 'application/octet-stream',
+    'Docker-Content-Digest': digest,
+    'Accept-Ranges': 'bytes',
+    ETag: `"${digest}"`,
+  }
+}
+
+function rangeAsked({ request }: Exchange, blob: OpenBlob, digest: Digest): ByteRange | undefined {
+  const condition = request.headers['if-range']
+  if (condition !== undefined && condition !== `"${digest}"`) return undefined
+  const range = requestedRange(request.headers.range, blob.sizeBytes)
+  if (range !== 'unsatisfiable') return range
+  throw new Refusal('RANGE_INVALID', `the blob has ${blob.sizeBytes} bytes, asked for "${request.headers.range}"`, {
+    headers: { 'Content-Range': `bytes */${blob.sizeBytes}` },
+  })
+}
+
+interface BlobAnswer {
+  readonly blob: OpenBlob
+  readonly range: ByteRange | undefined
+  readonly digest: Digest
+}
+
+function writeBlobHead({ response }: Exchange, { blob, range, digest }: BlobAnswer): void {
+  if (range === undefined) {
+    response.writeHead(200, { ...blobHeaders(digest), 'Content-Length': blob.sizeBytes })
+    return
+  }
+  response.writeHead(206, {
+    ...blobHeaders(digest),
+    'Content-Length': range.end - range.start,
+    'Content-Range': `bytes ${range.start}-${range.end - 1}/${blob.sizeBytes}`,
+  })
+}
+
+/** Sends part of a file: the next piece is read while the last one leaves, and no more than that is held. */
+async function sendBytes(response: ServerResponse, file: number, { start, end }: ByteRange): Promise<void> {
+  if (end - start <= wholeBytes) {
+    const bytes = Buffer.allocUnsafe(end - start)
+    const count = readSync(file, bytes, 0, bytes.byteLength, start)
+    if (count < bytes.byteLength) response.destroy()
+    else response.end(bytes)
+    return
+  }
+  const buffers = [Buffer.allocUnsafeSlow(readBytes), Buffer.allocUnsafeSlow(readBytes)]
+  const leaving: Promise<boolean>[] = [Promise.resolve(true), Promise.resolve(true)]
+  let turn = 0
+  for (let position = start; position < end; turn = 1 - turn) {
+    const buffer = buffers[turn] ?? Buffer.alloc(0)
+    if (!(await leaving[turn])) return
+    const count = await readAt(file, buffer, { start: position, end: Math.min(end, position + readBytes) })
+    if (count === 0) return void response.destroy()
+    leaving[turn] = sent(response, buffer.subarray(0, count))
+    position += count
+  }
+  if ((await Promise.all(leaving)).every(Boolean)) response.end()
+}
+
+function readAt(file: number, buffer: Buffer, { start, end }: ByteRange): Promise<number> {
+  return new Promise((resolve, reject) => {
+    read(file, buffer, 0, end - start, start, (error, count) => (error ? reject(error) : resolve(count)))
+  })
+}
+
+/** Resolves when the bytes left for the kernel: true, or false where the client is gone. */
+function sent(response: ServerResponse, bytes: Uint8Array): Promise<boolean> {
+  return new Promise((resolve) => {
+    if (response.destroyed) return resolve(false)
+    const onClose = () => resolve(false)
+    response.once('close', onClose)
+    response.write(bytes, (error) => {
+      response.off('close', onClose)
+      resolve(!error)
+    })
+  })
+}
