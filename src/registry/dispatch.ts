@@ -29,7 +29,7 @@ export async function dispatch(
   response.setHeader('Docker-Distribution-Api-Version', 'registry/2.0')
   try {
     if (htpasswd !== undefined) await requireLogin(htpasswd, request)
-    const route = parseRoute(path)
+    const route = parseRoute(method, path)
     if (route === undefined) throw new Refusal('UNSUPPORTED', `there is nothing at ${path}`, { status: 404 })
     await handle(context, route, exchange)
     context.log.debug(`${method} ${path} ${response.statusCode}`)

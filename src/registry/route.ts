@@ -23,9 +23,9 @@ const uploadId = /^[0-9a-f-]{36}$/
 /**
  * The route of a path (without its query); undefined where this registry has nothing at such a path.
  *
- * @throws Refusal NAME_INVALID, DIGEST_INVALID, MANIFEST_INVALID, BLOB_UPLOAD_UNKNOWN
+ * @throws Refusal NAME_INVALID, DIGEST_INVALID, MANIFEST_INVALID, MANIFEST_UNKNOWN, BLOB_UPLOAD_UNKNOWN
  */
-export function parseRoute(path: string): Route | undefined {
+export function parseRoute(method: string, path: string): Route | undefined {
   if (path === '/v2/' || path === '/v2') return { kind: 'base' }
   if (!path.startsWith('/v2/')) return undefined
   if (path === '/v2/_catalog') return { kind: 'catalog' }
@@ -33,7 +33,7 @@ export function parseRoute(path: string): Route | undefined {
   const upload = uploadPath.exec(rest)
   if (upload !== null) return uploadRoute(nameIn(upload), upload[2])
   const content = contentPath.exec(rest)
-  if (content !== null) return contentRoute(nameIn(content), content[2] ?? '', content[3] ?? '')
+  if (content !== null) return contentRoute(method, content)
   const tags = tagsPath.exec(rest)
   return tags === null ? undefined : { kind: 'tags', name: nameIn(tags) }
 }
@@ -59,16 +59,20 @@ function uploadRoute(name: string, id: string | undefined): Route {
   throw new Refusal('BLOB_UPLOAD_UNKNOWN', `there is no upload "${id}"`)
 }
 
-function contentRoute(name: string, kind: string, target: string): Route {
-  if (kind === 'manifests') return { kind: 'manifest', name, target: manifestTarget(target) }
+function contentRoute(method: string, match: RegExpExecArray): Route {
+  const name = nameIn(match)
+  const [, , kind, target = ''] = match
+  if (kind === 'manifests') return { kind: 'manifest', name, target: manifestTarget(method, target) }
   const digest = requireDigest(target)
   return kind === 'blobs' ? { kind: 'blob', name, digest } : { kind: 'referrers', name, digest }
 }
 
-function manifestTarget(target: string): ManifestTarget {
+function manifestTarget(method: string, target: string): ManifestTarget {
   if (target.includes(':')) return { digest: requireDigest(target) }
   if (isTag(target)) return { tag: target }
-  throw new Refusal('MANIFEST_INVALID', `"${target}" is neither a tag nor a digest`)
+  // What cannot exist is not there, for a reader; a writer has to be told that it never will.
+  const code = method === 'PUT' ? 'MANIFEST_INVALID' : 'MANIFEST_UNKNOWN'
+  throw new Refusal(code, `"${target}" is neither a tag nor a digest`)
 }
 
 /** @throws Refusal DIGEST_INVALID */
