@@ -10,7 +10,6 @@ import { type Outcome, renderOutcomes, resolutionDocument } from '../render/reso
 interface Options {
   registriesConf?: string
   registriesConfDir?: string
-  json?: boolean
 }
 
 const details = `
@@ -33,7 +32,6 @@ export function define(command: Command, host: CommandHost): void {
     .argument('<reference...>', 'images: HOST[:PORT]/PATH:TAG or HOST[:PORT]/PATH@sha256:HEX')
     .option('--registries-conf <file>', 'the registries.conf to go by')
     .option('--registries-conf-dir <dir>', 'the only folder to read drop-ins from')
-    .option('--json', 'print the result as one JSON document on standard output')
     .addHelpText('after', details)
     .action(async (texts: string[], options: Options) => {
       const context = host.context()
@@ -41,9 +39,8 @@ export function define(command: Command, host: CommandHost): void {
       const { registriesConf: path, registriesConfDir: dropInDir } = options
       const { conf, files } = await loadRegistriesConf({ path, dropInDir, env: context.env })
       const outcomes = references.map((reference, index) => resolveOne(conf, reference, texts[index] ?? ''))
-      const isJson = context.json || options.json === true
       context.stdout(
-        isJson ? `${JSON.stringify(resolutionDocument(outcomes, files))}\n` : renderOutcomes(outcomes, files),
+        context.json ? `${JSON.stringify(resolutionDocument(outcomes, files))}\n` : renderOutcomes(outcomes, files),
       )
       host.done(outcomes.every(({ usable }) => usable) ? 0 : 1)
     })
