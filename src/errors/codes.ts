@@ -149,6 +149,12 @@ export const errorCodes = {
     retryable: false,
     hint: 'Check that the file exists and that this user may read it.',
   },
+  // Other programs
+  PROGRAM_FAILED: {
+    exitCode: 1,
+    retryable: false,
+    hint: 'Run the program named above by hand: it must be installed, on the PATH, and work for this user.',
+  },
   // Serving
   LISTEN_FAILED: {
     exitCode: 1,
