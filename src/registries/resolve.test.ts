@@ -40,3 +40,82 @@ function outcome({ registriesConf, ref }: Vector) {
     return { tried: [], blocked: [] }
   }
 }
+
+const digest = `sha256:${'5'.repeat(64)}`
+
+function triedFor(configuration: string, reference: string): readonly string[] {
+  const { endpoints } = resolveEndpoints(parseRegistriesConf(configuration, 'r.conf'), parseReference(reference))
+  return endpoints.map((endpoint) => formatReference(endpoint.reference))
+}
+
+test('without an entry an image is read from where its name says, neither mirrored nor insecure', () => {
+  const { endpoints, matchedPrefix } = resolveEndpoints(
+    parseRegistriesConf('', 'r.conf'),
+    parseReference('quay.io/x/y:1'),
+  )
+  assert.equal(matchedPrefix, undefined)
+  assert.equal(endpoints.length, 1)
+  assert.deepEqual(endpoints[0]?.reference, { registry: 'quay.io', repository: 'x/y', tag: '1' })
+  assert.equal(endpoints[0]?.insecure, false)
+})
+
+test('a tag beside a digest is left out, as podman and CRI-O do; a bare name means latest', () => {
+  const mirrored =
+    '[[registry]]\nlocation = "quay.io"\nmirror-by-digest-only = true\n[[registry.mirror]]\nlocation = "m.lab/q"'
+  assert.deepEqual(triedFor(mirrored, `quay.io/x/y:1@${digest}`), [`m.lab/q/x/y@${digest}`, `quay.io/x/y@${digest}`])
+  assert.deepEqual(triedFor(mirrored, 'quay.io/x/y'), ['quay.io/x/y:latest'])
+})
+
+test('one location that makes no reference ends the pull, whatever the other mirrors are', () => {
+  const mirrors = '[[registry.mirror]]\nlocation = "good.lab:5000"\n[[registry.mirror]]\nlocation = "m.lab/path"'
+  assert.throws(() => triedFor(`[[registry]]\nlocation = "reg.lab"\n${mirrors}`, 'reg.lab:5000/x:1'), {
+    code: 'REFERENCE_REWRITE_INVALID',
+    details: { reference: 'reg.lab:5000/x:1', rewritten: 'good.lab:5000:5000/x:1', prefix: 'reg.lab', file: 'r.conf' },
+  })
+  // A mirror without a dot would silently be a path on Docker Hub; containers/image refuses it instead.
+  assert.throws(
+    () => triedFor('[[registry]]\nlocation = "reg.lab"\n[[registry.mirror]]\nlocation = "mirror"', 'reg.lab/x'),
+    {
+      code: 'REFERENCE_REWRITE_INVALID',
+      cause: new Error('repository name must be canonical'),
+    },
+  )
+})
+
+test('each endpoint has its own insecure flag, and is blocked by the entry of its own place', () => {
+  const configuration = `
+    [[registry]]
+    location = "quay.io"
+    [[registry.mirror]]
+    location = "m.lab/q"
+    insecure = true
+    [[registry.mirror]]
+    location = "blocked.lab/q"
+    [[registry]]
+    prefix = "*.lab"
+    [[registry]]
+    location = "blocked.lab"
+    blocked = true`
+  const { endpoints } = resolveEndpoints(parseRegistriesConf(configuration, 'r.conf'), parseReference('quay.io/x:1'))
+  assert.deepEqual(
+    endpoints.map(({ insecure, blockedBy }) => ({ insecure, blockedBy })),
+    [
+      { insecure: true, blockedBy: undefined },
+      { insecure: false, blockedBy: 'blocked.lab' },
+      { insecure: false, blockedBy: undefined },
+    ],
+  )
+  assert.match(endpoints[1]?.why ?? '', /registry blocked\.lab is blocked in r\.conf/)
+})
+
+test('a mirror that is not used is told with the setting that says so', () => {
+  const configuration =
+    '[[registry]]\nlocation = "quay.io"\n[[registry.mirror]]\nlocation = "t.lab"\npull-from-mirror = "tag-only"'
+  const { skipped } = resolveEndpoints(
+    parseRegistriesConf(configuration, 'r.conf'),
+    parseReference(`quay.io/x@${digest}`),
+  )
+  assert.deepEqual(skipped, [
+    { location: 't.lab', why: 'pull-from-mirror = "tag-only", and the image is asked for by digest' },
+  ])
+})
