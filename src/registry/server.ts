@@ -20,18 +20,18 @@ export interface RegistryOptions {
   /** Directory of the store; made where it is missing. */
   readonly root: string
   /** Default: 127.0.0.1, on any free port. */
-  readonly listen?: { readonly host: string; readonly port: number }
+  readonly listen?: { readonly host: string; readonly port: number } | undefined
   /** PEM texts. Plain HTTP without them. */
-  readonly tls?: { readonly certificate: string; readonly key: string }
+  readonly tls?: { readonly certificate: string; readonly key: string } | undefined
   /** Plain HTTP on another address than loopback is refused without this. */
-  readonly insecureHttp?: boolean
+  readonly insecureHttp?: boolean | undefined
   /** Path of an htpasswd file. Open to everybody without one. */
-  readonly htpasswd?: string
-  readonly readOnly?: boolean
+  readonly htpasswd?: string | undefined
+  readonly readOnly?: boolean | undefined
   /** Whether an index may name manifests that the repository does not have. Default: allow. */
-  readonly sparseIndex?: 'allow' | 'refuse'
+  readonly sparseIndex?: 'allow' | 'refuse' | undefined
   /** Announced to clients that push in chunks (distribution-spec, `OCI-Chunk-Min-Length`); smaller ones are taken too. */
-  readonly chunkMinBytes?: number
+  readonly chunkMinBytes?: number | undefined
   readonly log: Log
   readonly clock: Clock
 }

@@ -1,6 +1,8 @@
 import type { Command } from 'commander'
 import type { CommandHost } from '../commands.ts'
+import { defineServe } from './registry-serve.ts'
 
 export function define(command: Command, host: CommandHost): void {
-  command.action(() => host.done(0))
+  command.description('A registry for the closed side: OCI distribution-spec 1.1 over one directory, with no database.')
+  defineServe(command.command('serve'), host)
 }
