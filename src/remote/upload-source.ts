@@ -8,8 +8,8 @@ import type { BodySink } from './transport.ts'
 /**
  * The bytes of an upload: read from any offset, hashed once, however often parts of them are sent again.
  *
- * An upload that goes on where another process stopped never sees its first bytes; then there is nothing to compare,
- * and `isProvable` is false.
+ * An upload that goes on where another process stopped never sees its first bytes; then nothing
+ * can be proven here, and the registry's own proof has to do.
  */
 export class UploadSource {
   readonly #open: OpenBlob
@@ -20,6 +20,7 @@ export class UploadSource {
   #reader: ChunkReader | undefined
   /** Position of the next byte that the reader gives. */
   #position = 0
+  #isProven = false
   #failure: { readonly error: unknown } | undefined
 
   constructor(open: OpenBlob, descriptor: Descriptor, origin: string) {
@@ -29,11 +30,6 @@ export class UploadSource {
     this.#verifier = new Verifier(descriptor, origin)
   }
 
-  /** True when every byte up to the end of what was read has been hashed. */
-  get isProvable(): boolean {
-    return this.#verifier.received === this.#descriptor.size
-  }
-
   /** What the source failed with, or what is wrong with its bytes: for the one who must not blame the target. */
   get failure(): { readonly error: unknown } | undefined {
     return this.#failure
@@ -41,7 +37,9 @@ export class UploadSource {
 
   /** @throws KnownError BLOB_SIZE_MISMATCH, BLOB_DIGEST_MISMATCH */
   prove(): void {
+    if (this.#isProven) return
     this.#watched(() => this.#verifier.finish())
+    this.#isProven = true
   }
 
   /**

@@ -1,0 +1,86 @@
+/** What can go wrong with one request to a scripted registry. */
+import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http'
+import type { RecordedRequest } from './scripted-registry.ts'
+
+export interface Fault {
+  /** Which requests; all where nothing is said. */
+  readonly method?: string
+  /** Matched against the path with its query. */
+  readonly path?: RegExp
+  /** How often; always where nothing is said. */
+  readonly times?: number
+
+  /** Answers with this status instead, and with `headers` and `body` where they are there. */
+  readonly status?: number
+  readonly body?: string | Uint8Array
+  /** Headers added to the true answer, or put in the place of its own. */
+  readonly headers?: OutgoingHttpHeaders
+  /** The body of the true answer, changed. Its Content-Length follows, unless `headers` says otherwise. */
+  readonly change?: (body: Uint8Array) => Uint8Array
+  /** Sends this many bytes of the true body, then resets the connection. */
+  readonly cutAfter?: number
+  /** Sends this many bytes of the true body, then nothing more. */
+  readonly stallAfter?: number
+  /** Reads this many bytes of the request, then resets the connection. */
+  readonly cutUploadAfter?: number
+  /** Takes no notice of `Range`. */
+  readonly ignoreRange?: boolean
+  /** Neither answers nor closes. */
+  readonly silent?: boolean
+}
+
+interface FaultyExchange {
+  readonly request: IncomingMessage
+  readonly response: ServerResponse
+  readonly record: RecordedRequest
+  readonly fault: Fault | undefined
+}
+
+/** Lets `proceed` answer, with the fault between it and the wire. */
+export function withFault(exchange: FaultyExchange, proceed: () => Promise<void>): void {
+  const { request, response, fault } = exchange
+  if (fault?.silent === true) return void request.resume()
+  if (fault?.status !== undefined) {
+    request.resume()
+    response.writeHead(fault.status, fault.headers).end(fault.body)
+    return
+  }
+  if (fault?.cutUploadAfter !== undefined) cutUpload(request, exchange.record, fault.cutUploadAfter)
+  if (fault?.ignoreRange === true) delete request.headers.range
+  interceptBody(exchange)
+  proceed().catch((error: unknown) => response.destroy(error instanceof Error ? error : undefined))
+}
+
+function cutUpload(request: IncomingMessage, record: RecordedRequest, limit: number): void {
+  request.on('data', () => {
+    if (record.bytesIn >= limit) request.socket.resetAndDestroy()
+  })
+  request.pause()
+}
+
+/** The protocol answers with one `end(body)`; this is where it is changed, counted, cut and held. */
+function interceptBody({ response, record, fault }: FaultyExchange): void {
+  const send = response.end.bind(response)
+  const writeHead = response.writeHead.bind(response)
+  let head: { status: number; headers: OutgoingHttpHeaders } = { status: 200, headers: {} }
+  response.writeHead = ((status: number, headers: OutgoingHttpHeaders = {}) => {
+    head = { status, headers }
+    return response
+  }) as typeof response.writeHead
+  response.end = ((body?: string | Uint8Array) => {
+    const bytes = typeof body === 'string' ? Buffer.from(body) : (body ?? new Uint8Array())
+    const sent = fault?.change?.(bytes) ?? bytes
+    const length = response.req.method === 'HEAD' ? {} : { 'content-length': sent.byteLength }
+    writeHead(head.status, { ...head.headers, ...length, ...fault?.headers })
+    const limit = fault?.cutAfter ?? fault?.stallAfter
+    const isWhole = limit === undefined || response.req.method === 'HEAD'
+    record.bytesOut += isWhole ? sent.byteLength : Math.min(limit, sent.byteLength)
+    if (isWhole) return send(sent)
+    response.write(sent.subarray(0, limit), () => {
+      // Two turns: a reset at once would discard the bytes that were just written.
+      if (fault?.cutAfter !== undefined) setImmediate(() => setImmediate(() => response.socket?.destroy()))
+    })
+    response.flushHeaders()
+    return response
+  }) as typeof response.end
+}

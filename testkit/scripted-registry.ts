@@ -1,0 +1,133 @@
+/**
+ * A registry on loopback that does what a test tells it to, lies included.
+ *
+ * It speaks enough of the distribution protocol to be pulled from and pushed to: blobs, chunks, mounts, manifests, tags,
+ * referrers. `faults` make single requests go wrong; `requests` records what was asked, and the bytes in and out.
+ *
+ *     const registry = await startScriptedRegistry(t)
+ *     const layer = registry.addBlob('openshift/release', randomBytes(300_000))
+ *     registry.fault({ method: 'GET', path: /blobs/, times: 1, cutAfter: 100_000 })
+ */
+import { once } from 'node:events'
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import { createServer as createSecureServer } from 'node:https'
+import type { AddressInfo } from 'node:net'
+import type { Descriptor } from '../src/oci/descriptor.ts'
+import { digestOf } from '../src/oci/digest.ts'
+import { authorize, issueToken, type ScriptedAuth } from './scripted-auth.ts'
+import { type Fault, withFault } from './scripted-fault.ts'
+import { answerProtocol, type ScriptedBehaviour, ScriptedContent } from './scripted-protocol.ts'
+import type { Cleanup } from './temp-dir.ts'
+
+export interface ScriptedRegistryOptions extends ScriptedBehaviour {
+  /** PEM. Without it the registry speaks plain HTTP. */
+  readonly tls?: { readonly key: string; readonly cert: string }
+  readonly auth?: ScriptedAuth
+}
+
+/** One request, as the registry saw it. */
+export interface RecordedRequest {
+  readonly method: string
+  /** With its query. */
+  readonly path: string
+  readonly headers: IncomingMessage['headers']
+  /** 0 where no answer was sent. */
+  status: number
+  /** Bytes of the body received, and of the body sent. */
+  bytesIn: number
+  bytesOut: number
+}
+
+export interface ScriptedRegistry {
+  /** `127.0.0.1:PORT`, as it stands in a reference. */
+  readonly address: string
+  readonly url: string
+  readonly content: ScriptedContent
+  /** In the order in which they arrived; emptied by the test where it wants to. */
+  readonly requests: RecordedRequest[]
+  /** Puts a blob there. */
+  addBlob(repository: string, bytes: Uint8Array): Descriptor
+  /** Puts a manifest there, with a tag or without. */
+  addManifest(repository: string, document: object, tag?: string): Descriptor
+  /** Makes requests that match go wrong, from now on. The first that matches and is not used up is taken. */
+  fault(fault: Fault): void
+  close(): Promise<void>
+}
+
+/** A registry on a free port of 127.0.0.1, closed when `t` ends. */
+export async function startScriptedRegistry(
+  t: Cleanup,
+  options: ScriptedRegistryOptions = {},
+): Promise<ScriptedRegistry> {
+  const content = new ScriptedContent()
+  const requests: RecordedRequest[] = []
+  const faults: { readonly fault: Fault; left: number }[] = []
+  const listener = (request: IncomingMessage, response: ServerResponse) => {
+    const record = recordOf(request, response)
+    requests.push(record)
+    const fault = nextFault(faults, record)
+    withFault({ request, response, record, fault }, () => answer({ request, response, content, options }))
+  }
+  const server = options.tls === undefined ? createServer(listener) : createSecureServer(options.tls, listener)
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+  const close = () =>
+    new Promise<void>((done) => {
+      server.close(() => done())
+      server.closeAllConnections()
+    })
+  t.after(close)
+  return {
+    address: `127.0.0.1:${port}`,
+    url: `${options.tls === undefined ? 'http' : 'https'}://127.0.0.1:${port}`,
+    content,
+    requests,
+    addBlob: (repository, bytes) => content.addBlob(repository, bytes),
+    addManifest: (repository, document, tag) => content.addManifest(repository, document, tag),
+    fault: (fault) => void faults.push({ fault, left: fault.times ?? Number.POSITIVE_INFINITY }),
+    close,
+  }
+}
+
+/** The descriptor of bytes, as a layer. */
+export function describeBytes(bytes: Uint8Array, mediaType = 'application/vnd.oci.image.layer.v1.tar'): Descriptor {
+  return { mediaType, digest: digestOf(bytes), size: bytes.byteLength }
+}
+
+function recordOf(request: IncomingMessage, response: ServerResponse): RecordedRequest {
+  const { method = '', url = '', headers } = request
+  const record: RecordedRequest = { method, path: url, headers, status: 0, bytesIn: 0, bytesOut: 0 }
+  request.on('data', (chunk: Uint8Array) => {
+    record.bytesIn += chunk.byteLength
+  })
+  request.pause()
+  response.once('close', () => {
+    if (response.headersSent) record.status = response.statusCode
+  })
+  return record
+}
+
+function nextFault(faults: { readonly fault: Fault; left: number }[], record: RecordedRequest): Fault | undefined {
+  const found = faults.find(({ fault, left }) => {
+    const isMethod = fault.method === undefined || fault.method === record.method
+    return left > 0 && isMethod && (fault.path === undefined || fault.path.test(record.path))
+  })
+  if (found === undefined) return undefined
+  found.left -= 1
+  return found.fault
+}
+
+interface Answering {
+  readonly request: IncomingMessage
+  readonly response: ServerResponse
+  readonly content: ScriptedContent
+  readonly options: ScriptedRegistryOptions
+}
+
+async function answer({ request, response, content, options }: Answering): Promise<void> {
+  const { auth } = options
+  if (auth !== undefined && issueToken(auth, request, response)) return
+  if (auth !== undefined && !authorize(auth, request, response)) return
+  await answerProtocol({ request, response, content, behaviour: options })
+}
