@@ -119,3 +119,19 @@ test('a mirror that is not used is told with the setting that says so', () => {
     { location: 't.lab', why: 'pull-from-mirror = "tag-only", and the image is asked for by digest' },
   ])
 })
+
+test('a wildcard covers hosts under its domain, found at the first place where the domain stands', () => {
+  const triedUnder = (reference: string) =>
+    triedFor('[[registry]]\nprefix = "*.a.lab"\nlocation = "m.lab/a"', reference)
+  assert.deepEqual(triedUnder('x.y.a.lab/r:1'), ['m.lab/a/r:1'])
+  assert.deepEqual(triedUnder('a.lab/r:1'), ['a.lab/r:1'])
+  assert.deepEqual(triedUnder('b.lab/x.a.lab/r:1'), ['b.lab/x.a.lab/r:1'])
+  // The later occurrence would match; containers/image does not look for it.
+  assert.deepEqual(triedUnder('x.a.lab.a.lab/r:1'), ['x.a.lab.a.lab/r:1'])
+})
+
+test('of two prefixes with the same length the one that sorts first decides: a wildcard before a host', () => {
+  const entries =
+    '[[registry]]\nprefix = "a.lab"\nlocation = "host.lab"\n[[registry]]\nprefix = "*.lab"\nlocation = "wild.lab"'
+  assert.deepEqual(triedFor(entries, 'a.lab/x:1'), ['wild.lab/x:1'])
+})

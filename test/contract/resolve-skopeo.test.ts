@@ -28,7 +28,7 @@ interface Outcome {
   readonly blocked: readonly string[]
 }
 
-const hosts = ['a.invalid', 'b.a.invalid', 'c.invalid:5000', 'c.invalid', 'm.invalid:8443']
+const hosts = ['a.invalid', 'b.a.invalid', 'x.a.invalid.a.invalid', 'c.invalid:5000', 'c.invalid', 'm.invalid:8443']
 const paths = ['', '/ns', '/ns/repo', '/ns/repo/deep', '/nsx']
 const places = fc.tuple(fc.constantFrom(...hosts), fc.constantFrom(...paths)).map((parts) => parts.join(''))
 const wildcards = fc.constantFrom('*.invalid', '*.a.invalid', '*.c.invalid')
@@ -63,7 +63,7 @@ const configurations = fc.array(entries, { maxLength: 4 }).map((list) => list.ma
 const references = fc
   .tuple(
     fc.constantFrom(...hosts),
-    fc.constantFrom('/ns/repo', '/ns/repo/deep', '/ns/other', '/nsx', '/x'),
+    fc.constantFrom('/ns/repo', '/ns/repo/deep', '/ns/other', '/nsx', '/x.a.invalid'),
     fc.constantFrom('', ':1', `@sha256:${'a'.repeat(64)}`),
   )
   .map((parts) => parts.join(''))
