@@ -76,7 +76,7 @@ export function resolveEndpoints(conf: RegistriesConf, asked: Reference): Resolu
  * The entry with the longest prefix of `name` (`HOST/PATH`, or `HOST` alone). There is no falling through to a
  * shorter one. A wildcard counts with all its characters.
  */
-export function findRegistry(conf: RegistriesConf, name: string): RegistryEntry | undefined {
+function findRegistry(conf: RegistriesConf, name: string): RegistryEntry | undefined {
   return conf.registries.reduce<RegistryEntry | undefined>((longest, entry) => {
     if (matchedLength(name, entry.prefix) === undefined) return longest
     return entry.prefix.length > (longest?.prefix.length ?? 0) ? entry : longest
