@@ -65,11 +65,10 @@ export class BlobUpload {
   async #inOnePut(source: UploadSource): Promise<void> {
     const { descriptor } = this.#upload
     let state: UploadState | undefined
-    await this.#persist(source, async (attempt) => {
+    await this.#persist(source, async () => {
       state = await this.#wire.begin()
       const to = descriptor.size
       await this.#wire.put(state, {
-        attempt,
         length: to,
         writeTo: (sink) => source.write(sink, { from: 0, to, isLast: true }),
       })
@@ -103,8 +102,9 @@ export class BlobUpload {
         if (refusal === 'smaller' || state.offset > before) return false
         throw error
       }
-      await this.#commit(source, state, isUnproven)
-      return true
+      const isDone = await this.#commit(source, state, isUnproven)
+      if (!isDone) state = undefined
+      return isDone
     })
     await done.catch((error: unknown) => this.#abandon(onSession === undefined ? state : undefined, error))
   }
@@ -132,26 +132,21 @@ export class BlobUpload {
     return state
   }
 
-  /** The closing PUT. Bytes that this process has not seen are proven by the registry, which is asked once more. */
-  async #commit(source: UploadSource, state: UploadState, isUnproven: boolean): Promise<void> {
+  /**
+   * The closing PUT. Bytes that this process has not seen are proven by the registry, which is asked once more.
+   *
+   * @returns false where what an earlier run had sent was wrong: then everything is sent again
+   */
+  async #commit(source: UploadSource, state: UploadState, isUnproven: boolean): Promise<boolean> {
     if (!isUnproven) source.prove()
     try {
-      await this.#wire.put(state, { attempt: 1 })
+      await this.#wire.put(state)
+      if (!isUnproven) return true
     } catch (error) {
       // The answer to a PUT that succeeded may have been lost; then there is no upload any more, but a blob.
-      if (!(await this.#wire.exists())) throw error
+      if (!isUnproven && !(await this.#wire.exists())) throw error
     }
-    if (isUnproven && !(await this.#wire.exists())) {
-      const { digest, size } = this.#upload.descriptor
-      const name = repositoryName(this.#upload.repository)
-      throw new KnownError(
-        'BLOB_DIGEST_MISMATCH',
-        `${name}: the resumed upload did not become ${digest} of ${size} bytes`,
-        {
-          details: { image: name, host: this.#upload.repository.registry, digest, size },
-        },
-      )
-    }
+    return this.#wire.exists()
   }
 
   /** Repeats `action` until it returns true. What the source or its bytes did wrong is thrown as it is. */

@@ -115,6 +115,14 @@ class DistributionClient implements RegistryClient {
     return this.#manifests.resolve(reference, signal)
   }
 
+  resolveBeside(
+    { registry, repository }: Reference,
+    tag: string,
+    signal?: AbortSignal,
+  ): Promise<Descriptor | undefined> {
+    return this.resolve({ registry, repository, tag }, signal)
+  }
+
   fetchManifest(reference: Reference, signal?: AbortSignal): Promise<RawManifest | undefined> {
     return this.#manifests.fetch(reference, signal)
   }

@@ -7,7 +7,7 @@ import { KnownError } from '../errors/known-error.ts'
 import type { Authorizer, AuthScope } from './authorizer.ts'
 import { answerError, connectionError } from './failure.ts'
 import { HostPace, type Lane } from './pace.ts'
-import { drainBody } from './read-body.ts'
+import { drainBody, readBody } from './read-body.ts'
 import { exchangeFollowing } from './redirect.ts'
 import { parseRetryAfter, type RetryContext, withRetries } from './retry.ts'
 import { ExchangeError, type HttpAnswer, type HttpRequest, type StreamedBody, type Transport } from './transport.ts'
@@ -75,6 +75,24 @@ export class Connections {
   send(request: RegistryRequest): Promise<HttpAnswer> {
     if (isStreamed(request)) return this.#attempt(request, 1)
     return withRetries(this.#options.retries, (attempt) => this.#attempt(request, attempt), request.signal)
+  }
+
+  /**
+   * The answer with its body, which is small by nature: a body that breaks off is asked for again.
+   *
+   * @throws KnownError as `send`, and REGISTRY_PROTOCOL for a body of more than `limit` bytes
+   */
+  read(request: RegistryRequest, limit: number): Promise<{ answer: HttpAnswer; bytes: Uint8Array }> {
+    const once = async (attempt: number) => {
+      const answer = await this.#attempt(request, attempt)
+      try {
+        return { answer, bytes: await readBody(answer, limit, request.subject) }
+      } catch (error) {
+        const { subject, method } = request
+        throw connectionError({ subject, method, url: answer.url, attempt }, error)
+      }
+    }
+    return withRetries(this.#options.retries, once, request.signal)
   }
 
   /** One attempt, for a caller who keeps count himself. */

@@ -8,10 +8,12 @@ import { isManifestType, manifestAccept } from '../oci/media-type.ts'
 import { formatReference, type Reference, repositoryName } from '../oci/reference.ts'
 import type { Connections, RegistryRequest } from './connections.ts'
 import { nextPage } from './next-page.ts'
-import { drainBody, readBody } from './read-body.ts'
+import { drainBody } from './read-body.ts'
 import type { HttpAnswer } from './transport.ts'
 
 const maxListBytes = 64 * 1024 * 1024
+
+type ManifestRequest = Partial<RegistryRequest> & Pick<RegistryRequest, 'method' | 'expect'>
 
 export class Manifests {
   readonly #connections: Connections
@@ -35,14 +37,11 @@ export class Manifests {
   }
 
   async fetch(reference: Reference, signal?: AbortSignal): Promise<RawManifest | undefined> {
-    const answer = await this.#send(reference, { method: 'GET', expect: [200, 404], signal })
-    if (answer.status === 404) {
-      drainBody(answer)
-      return undefined
-    }
+    const request = this.#request(reference, { method: 'GET', expect: [200, 404], signal })
+    const { answer, bytes } = await this.#connections.read(request, maxManifestBytes)
+    if (answer.status === 404) return undefined
     const origin = formatReference(reference)
     const announced = this.#headerDigest(reference, answer)
-    const bytes = await readBody(answer, maxManifestBytes, origin)
     const named = reference.digest ?? announced
     const digest = digestOf(bytes, named === undefined ? 'sha256' : algorithmOf(named))
     if (named !== undefined && named !== digest)
@@ -92,20 +91,22 @@ export class Manifests {
     const tags: string[] = []
     let path: string | URL | undefined = `${repository.repository}/tags/list?n=1000`
     while (path !== undefined) {
-      const answer: HttpAnswer = await this.#send(repository, { method: 'GET', path, expect: [200, 404], signal })
-      if (answer.status === 404) {
-        drainBody(answer)
-        return undefined
-      }
+      const request: RegistryRequest = this.#request(repository, { method: 'GET', path, expect: [200, 404], signal })
+      const { answer, bytes } = await this.#connections.read(request, maxListBytes)
+      if (answer.status === 404) return undefined
       path = nextPage(answer)
-      tags.push(...readTags(await readBody(answer, maxListBytes, repositoryName(repository)), repository))
+      tags.push(...readTags(bytes, repository))
     }
     return tags
   }
 
-  #send(reference: Reference, request: Partial<RegistryRequest> & Pick<RegistryRequest, 'method' | 'expect'>) {
+  #send(reference: Reference, request: ManifestRequest): Promise<HttpAnswer> {
+    return this.#connections.send(this.#request(reference, request))
+  }
+
+  #request(reference: Reference, request: ManifestRequest): RegistryRequest {
     const { registry, repository, tag, digest } = reference
-    return this.#connections.send({
+    return {
       registry,
       repository,
       path: `${repository}/manifests/${digest ?? tag ?? 'latest'}`,
@@ -114,7 +115,7 @@ export class Manifests {
       lane: 'request',
       headers: { accept: manifestAccept },
       ...request,
-    })
+    }
   }
 
   /** @throws KnownError BLOB_DIGEST_MISMATCH where the header names another manifest than was asked for */

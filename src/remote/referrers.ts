@@ -6,11 +6,9 @@ import { algorithmOf, type Digest, digestOf, hexOf } from '../oci/digest.ts'
 import { type Manifest, maxManifestBytes, parseManifest } from '../oci/manifest.ts'
 import { mediaTypes } from '../oci/media-type.ts'
 import { formatReference, type Reference } from '../oci/reference.ts'
-import type { Connections } from './connections.ts'
+import type { Connections, RegistryRequest } from './connections.ts'
 import type { Manifests } from './manifests.ts'
 import { nextPage } from './next-page.ts'
-import { drainBody, readBody } from './read-body.ts'
-import type { HttpAnswer } from './transport.ts'
 
 export class Referrers {
   readonly #connections: Connections
@@ -69,7 +67,7 @@ export class Referrers {
     const name = `${formatReference({ registry: repository.registry, repository: repository.repository })}@${subject}`
     let path: string | URL | undefined = `${repository.repository}/referrers/${subject}`
     while (path !== undefined) {
-      const answer: HttpAnswer = await this.#connections.send({
+      const request: RegistryRequest = {
         method: 'GET',
         registry: repository.registry,
         repository: repository.repository,
@@ -80,15 +78,14 @@ export class Referrers {
         headers: { accept: mediaTypes.ociIndex },
         expect: [200, 400, 404, 405, 501],
         signal,
-      })
+      }
+      const { answer, bytes } = await this.#connections.read(request, maxManifestBytes)
       if (answer.status !== 200) {
-        drainBody(answer)
         this.#withoutApi.add(repository.registry)
         return undefined
       }
       path = nextPage(answer)
-      const index = parseManifest(await readBody(answer, maxManifestBytes, name), mediaTypes.ociIndex, name)
-      found.push(...childrenIn(index))
+      found.push(...childrenIn(parseManifest(bytes, mediaTypes.ociIndex, name)))
     }
     return found
   }

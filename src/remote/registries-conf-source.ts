@@ -31,6 +31,8 @@ class RedirectedSource implements ContentSource {
   readonly #conf: RegistriesConf
   /** Which endpoint last served a repository, by the repository's own name. */
   readonly #served = new Map<string, Endpoint>()
+  /** Which endpoint served an image, both as references. */
+  readonly #servers = new Map<string, string>()
 
   constructor(client: RegistryClient, conf: RegistriesConf) {
     this.#client = client
@@ -40,6 +42,12 @@ class RedirectedSource implements ContentSource {
 
   async resolve(reference: Reference, signal?: AbortSignal): Promise<Descriptor | undefined> {
     return this.#firstFound(reference, signal, (endpoint) => this.#at(endpoint).resolve(endpoint.reference, signal))
+  }
+
+  async resolveBeside(subject: Reference, tag: string, signal?: AbortSignal): Promise<Descriptor | undefined> {
+    const { endpoints } = resolveEndpoints(this.#conf, subject)
+    const endpoint = await this.#serverOf(subject, endpoints, signal)
+    return endpoint && this.#at(endpoint).resolveBeside(endpoint.reference, tag, signal)
   }
 
   async fetchManifest(reference: Reference, signal?: AbortSignal): Promise<RawManifest | undefined> {
@@ -84,11 +92,23 @@ class RedirectedSource implements ContentSource {
     return value
   }
 
+  /** The endpoint that served `subject`; where it was not read in this process, the first that has it. */
+  async #serverOf(
+    subject: Reference,
+    endpoints: readonly Endpoint[],
+    signal: AbortSignal | undefined,
+  ): Promise<Endpoint | undefined> {
+    const name = formatReference(subject)
+    if (!this.#servers.has(name)) await this.resolve(subject, signal)
+    const server = this.#servers.get(name)
+    return endpoints.find(({ reference }) => server === formatReference(reference))
+  }
+
   #at(endpoint: Endpoint): RegistryClient {
     return endpoint.insecure ? this.#insecureClient : this.#client
   }
 
-  /** Undefined only where every endpoint answered, and none has it. */
+  /** Undefined only where every endpoint that is not blocked answered, and none has it. */
   async #firstFound<T>(
     reference: Reference,
     signal: AbortSignal | undefined,
@@ -104,10 +124,12 @@ class RedirectedSource implements ContentSource {
         throw notFound(endpoint)
       })
       this.#served.set(repositoryName(reference), endpoint)
+      this.#servers.set(formatReference(reference), formatReference(endpoint.reference))
       return value
     } catch (error) {
       signal?.throwIfAborted()
-      if (absent.length === endpoints.length) return undefined
+      const asked = endpoints.filter(({ blockedBy }) => blockedBy === undefined)
+      if (asked.length > 0 && absent.length === asked.length) return undefined
       throw error
     }
   }

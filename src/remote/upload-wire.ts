@@ -83,16 +83,15 @@ export class UploadWire {
   }
 
   /** The request that closes the session, with the whole blob where `writeTo` is given. */
-  async put(state: UploadState, content: { attempt: number; length?: number; writeTo?: WriteTo }): Promise<void> {
-    const { length = 0, writeTo } = content
+  async put(state: UploadState, content?: { length: number; writeTo: WriteTo }): Promise<void> {
     const path = new URL(state.location)
     path.searchParams.set('digest', this.#upload.descriptor.digest)
     const answer = await this.#send({
       method: 'PUT',
       path,
-      lane: writeTo === undefined ? 'request' : 'upload',
+      lane: content === undefined ? 'request' : 'upload',
       headers: { 'content-type': 'application/octet-stream' },
-      ...(writeTo !== undefined && { body: { length, writeTo } }),
+      ...(content !== undefined && { body: content }),
       answerTimeoutMs: commitTimeoutMs,
       expect: [201, 204],
     })
