@@ -1,0 +1,225 @@
+/**
+ * A release with the shape of a real one: some 190 component images over a few shared base layers, and a release image
+ * whose top layer names them all by digest.
+ *
+ * Source of the shape: openshift/oc `pkg/cli/admin/release/new.go` (the payload layer is appended to the image of the
+ * cluster-version operator) and openshift/cluster-version-operator `pkg/payload/payload.go` (the files in it). Nothing
+ * in the images can run.
+ */
+import { type TarEntry, tarFile } from '../archive/ustar.ts'
+import { digestOf } from '../oci/digest.ts'
+import { mediaTypes } from '../oci/media-type.ts'
+import { componentNames } from './component-names.ts'
+import { sampleFraction } from './sample-bytes.ts'
+import { type MediaTypeFamily, type SampleImage, sampleImage } from './sample-image.ts'
+import { type SampleLayer, sampleLayer } from './sample-layer.ts'
+
+export interface SampleReleaseOptions {
+  readonly seed: string
+  /** `4.18.9` */
+  readonly version: string
+  /** As images name it. Default: amd64. */
+  readonly architecture?: string
+  /** How many component images. Default: 190. */
+  readonly components?: number
+  /** How many layers the components share. Default: 6, in two families of three. */
+  readonly sharedBases?: number
+  /** Size of one shared layer in bytes. Default: 1 MiB. */
+  readonly sharedLayerBytes?: number
+  /** Median size of a component's own layer in bytes; the sizes are spread as in a real release. Default: 64 KiB. */
+  readonly layerBytes?: number
+  /** Layers on top of the one that holds the release manifests. Default: 0, as `oc adm release new` makes it. */
+  readonly layersAbovePayload?: number
+  /** Default: docker, as Red Hat ships. */
+  readonly mediaTypes?: MediaTypeFamily
+}
+
+export interface SampleComponent {
+  readonly name: string
+  readonly image: SampleImage
+}
+
+export interface SampleRelease {
+  readonly version: string
+  /** `4.18.9-x86_64`, the tag of the release image. */
+  readonly tag: string
+  readonly image: SampleImage
+  readonly components: readonly SampleComponent[]
+}
+
+/** Where a real release is found. */
+export const releaseSources = {
+  registry: 'quay.io',
+  images: 'openshift-release-dev/ocp-release',
+  components: 'openshift-release-dev/ocp-v4.0-art-dev',
+} as const
+
+const releaseArchitectures: Readonly<Record<string, string>> = { amd64: 'x86_64', arm64: 'aarch64' }
+const mebibyte = 1024 * 1024
+
+/** A release determined by `options`. Its layers are read through once, for their digests; none stays in memory. */
+export function sampleRelease(options: SampleReleaseOptions): SampleRelease {
+  const architecture = options.architecture ?? 'amd64'
+  const tag = `${options.version}-${releaseArchitectures[architecture] ?? architecture}`
+  const families = sharedLayers(options)
+  const components = namesOf(options.components ?? componentNames.length).map((name) => ({
+    name,
+    image: component(name, families, options),
+  }))
+  return { version: options.version, tag, components, image: releaseImage(components, families, { ...options, tag }) }
+}
+
+/** More than the real names only where a test asks for more. */
+function namesOf(count: number): string[] {
+  return Array.from({ length: count }, (_, index) => componentNames[index] ?? `component-${index}`).sort()
+}
+
+/** Two families of images: three of four are built on the first. */
+function sharedLayers(options: SampleReleaseOptions): readonly (readonly SampleLayer[])[] {
+  const count = options.sharedBases ?? 6
+  const layers = Array.from({ length: count }, (_, index) =>
+    layer(`base-${index}`, options.sharedLayerBytes ?? mebibyte, options),
+  )
+  const half = Math.ceil(count / 2)
+  return [layers.slice(0, half), layers.slice(half)]
+}
+
+function component(
+  name: string,
+  families: readonly (readonly SampleLayer[])[],
+  options: SampleReleaseOptions,
+): SampleImage {
+  const family = families[sampleFraction(`${options.seed}/family/${name}`) < 0.75 ? 0 : 1] ?? []
+  const own = sampleFraction(`${options.seed}/layers/${name}`) < 0.5 ? ['one'] : ['one', 'two']
+  const layers = own.map((part) => layer(`${name}/${part}`, spread(`${name}/${part}`, options), options))
+  return sampleImage({
+    layers: [...family, ...layers],
+    ...imageOptions(options),
+    labels: { 'io.openshift.release.operator': String(name.endsWith('-operator')), name: `openshift/ose-${name}` },
+  })
+}
+
+/** Log-normal around the median (Box-Muller), as sizes of real layers are; cut at 16 times the median. */
+function spread(name: string, options: SampleReleaseOptions): number {
+  const u = 1 - sampleFraction(`${options.seed}/u/${name}`)
+  const v = sampleFraction(`${options.seed}/v/${name}`)
+  const normal = Math.sqrt(-2 * Math.log(u)) * Math.cos(2 * Math.PI * v)
+  return Math.ceil((options.layerBytes ?? mebibyte / 16) * Math.min(16, Math.exp(0.8 * normal)))
+}
+
+function layer(
+  name: string,
+  sizeBytes: number,
+  options: SampleReleaseOptions,
+  entries: readonly TarEntry[] = [],
+): SampleLayer {
+  const mediaType = options.mediaTypes === 'oci' ? mediaTypes.ociLayerGzip : mediaTypes.dockerLayerGzip
+  return sampleLayer({ seed: `${options.seed}/layer/${name}`, sizeBytes, mediaType, entries })
+}
+
+function imageOptions(options: SampleReleaseOptions) {
+  return {
+    mediaTypes: options.mediaTypes ?? 'docker',
+    platform: { os: 'linux', architecture: options.architecture ?? 'amd64' },
+  } as const
+}
+
+function releaseImage(
+  components: readonly SampleComponent[],
+  families: readonly (readonly SampleLayer[])[],
+  options: SampleReleaseOptions & { tag: string },
+): SampleImage {
+  const payload = layer('payload', 0, options, releaseManifests(components, options))
+  const above = Array.from({ length: options.layersAbovePayload ?? 0 }, (_, index) =>
+    layer(`above-${index}`, 1024, options),
+  )
+  const cvo = components.find(({ name }) => name === 'cluster-version-operator')
+  return sampleImage({
+    layers: [...(families[0] ?? []), layer('cvo', 4096, options), payload, ...above],
+    ...imageOptions(options),
+    labels: {
+      'io.openshift.release': options.version,
+      ...(cvo && { 'io.openshift.release.base-image-digest': cvo.image.digest }),
+    },
+    tag: options.tag,
+  })
+}
+
+function releaseManifests(components: readonly SampleComponent[], options: SampleReleaseOptions): readonly TarEntry[] {
+  return [
+    { name: 'release-manifests/', type: 'directory' },
+    ...operatorManifests(components),
+    tarFile('release-manifests/image-references', formatJson(imageReferences(components, options))),
+    tarFile('release-manifests/release-metadata', formatJson(releaseMetadata(options))),
+  ]
+}
+
+function imageReferences(components: readonly SampleComponent[], options: SampleReleaseOptions): object {
+  return {
+    kind: 'ImageStream',
+    apiVersion: 'image.openshift.io/v1',
+    metadata: { name: options.version, creationTimestamp: '2024-01-01T00:00:00Z' },
+    spec: { lookupPolicy: { local: false }, tags: components.map((each) => imageStreamTag(each, options)) },
+    status: { dockerImageRepository: '' },
+  }
+}
+
+function imageStreamTag({ name, image }: SampleComponent, options: SampleReleaseOptions): object {
+  return {
+    name,
+    annotations: {
+      'io.openshift.build.commit.id': digestOf(`${options.seed}/commit/${name}`).slice(-40),
+      'io.openshift.build.commit.ref': '',
+      'io.openshift.build.source-location': `https://github.com/openshift/${name}`,
+    },
+    from: { kind: 'DockerImage', name: componentReference(image) },
+    generation: null,
+    importPolicy: {},
+    referencePolicy: { type: '' },
+  }
+}
+
+function releaseMetadata({ version }: SampleReleaseOptions): object {
+  return {
+    kind: 'cincinnati-metadata-v0',
+    version,
+    previous: [],
+    metadata: { description: 'A sample made by sallyport: nothing in it can run.' },
+  }
+}
+
+/** One Deployment for each operator, as the cluster-version operator would apply it. */
+function operatorManifests(components: readonly SampleComponent[]): TarEntry[] {
+  return components
+    .filter(({ name }) => name.endsWith('-operator'))
+    .map(({ name, image }) => tarFile(`release-manifests/0000_50_${name}_06_deployment.yaml`, deployment(name, image)))
+}
+
+function deployment(name: string, image: SampleImage): string {
+  return `apiVersion: apps/v1
+kind: Deployment
+metadata:
+  name: ${name}
+  namespace: openshift-${name}
+spec:
+  selector:
+    matchLabels:
+      name: ${name}
+  template:
+    metadata:
+      labels:
+        name: ${name}
+    spec:
+      containers:
+      - name: ${name}
+        image: ${componentReference(image)}
+`
+}
+
+function componentReference(image: SampleImage): string {
+  return `${releaseSources.registry}/${releaseSources.components}@${image.digest}`
+}
+
+function formatJson(document: object): string {
+  return `${JSON.stringify(document, undefined, 2)}\n`
+}
