@@ -23,6 +23,16 @@ interface CommandEntry {
 /** Every command, in the order of `--help`. The only place where modules are loaded on demand. */
 export const commands: readonly CommandEntry[] = [
   {
+    name: 'mirror',
+    summary: 'copy a release and images into a registry, and write the cluster resources',
+    load: () => import('./commands/mirror.ts'),
+  },
+  {
+    name: 'verify',
+    summary: 'is everything there; would anything leave the network',
+    load: () => import('./commands/verify.ts'),
+  },
+  {
     name: 'resolve',
     summary: 'which endpoints a node would try for an image, in order, and why',
     load: () => import('./commands/resolve.ts'),

@@ -6,6 +6,8 @@ import type { Log } from '../host/log.ts'
 export interface CliContext {
   readonly env: Env
   readonly clock: Clock
+  /** What relative paths are relative to. */
+  readonly cwd: string
   readonly log: Log
   /** Aborted by the first Ctrl-C or SIGTERM. */
   readonly signal: AbortSignal

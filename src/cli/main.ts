@@ -54,6 +54,7 @@ function createContext(options: GlobalOptions, signal: AbortSignal): CliContext 
   return {
     env,
     clock: systemClock,
+    cwd: process.cwd(),
     log: createLog(options.logLevel, (line, level) => stderr(`${level}: ${line}\n`)),
     signal,
     json: options.json === true,
@@ -65,19 +66,34 @@ function createContext(options: GlobalOptions, signal: AbortSignal): CliContext 
   }
 }
 
-/** The first word of `argv` that is no global option: the name of the command. */
-function commandName(argv: readonly string[]): string | undefined {
+interface Arguments {
+  /** Global options, wherever they stood. */
+  readonly global: readonly string[]
+  /** The command and what belongs to it. */
+  readonly rest: readonly string[]
+}
+
+/** People write `mirror … --json` as often as `--json mirror …`: both mean the same. */
+function splitArguments(argv: readonly string[]): Arguments {
+  const global: string[] = []
+  const rest: string[] = []
+  const end = argv.indexOf('--')
   for (let index = 0; index < argv.length; index += 1) {
     const word = argv[index] ?? ''
-    if (word === '--events' || word === '--log-level') index += 1
-    else if (!word.startsWith('-')) return word
+    const isOption = end < 0 || index < end
+    if (isOption && /^--(?:json|no-color|(?:events|log-level)=.*)$/.test(word)) global.push(word)
+    else if (isOption && /^--(?:events|log-level)$/.test(word)) {
+      global.push(word, ...argv.slice(index + 1, index + 2))
+      index += 1
+    } else rest.push(word)
   }
-  return undefined
+  return { global, rest }
 }
 
 async function run(argv: readonly string[], signal: AbortSignal): Promise<number> {
   const program = createProgram()
-  const asked = commandName(argv)
+  const { global, rest } = splitArguments(argv)
+  const asked = rest.find((word) => !word.startsWith('-'))
   let status = 0
   for (const entry of commands) {
     if (entry.name !== asked) {
@@ -93,7 +109,7 @@ async function run(argv: readonly string[], signal: AbortSignal): Promise<number
     })
   }
   for (const command of withDescendants(program)) command.exitOverride()
-  await program.parseAsync(argv, { from: 'user' })
+  await program.parseAsync([...global, ...rest], { from: 'user' })
   return status
 }
 

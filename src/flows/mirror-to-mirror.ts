@@ -84,7 +84,7 @@ class MirrorRun {
     const { config, target, workspace, registry, signal, onEvent, isDryRun } = this.#request
     const context = { source: this.#source, local: this.#local, workspace, signal }
     const { images, blocked } = await selectImages(config, target, context)
-    const recorded = await readDone(workspace, this.#targetName)
+    const recorded = (await readDone(workspace)).get(this.#targetName) ?? []
     const proven = await provenImages(images, recorded, { source: this.#source, target: registry, signal })
     const resolved = await this.#resolve(images.filter((image) => !proven.has(image)))
     const present = await this.#presentAt(resolved)

@@ -116,7 +116,7 @@ async function signatureOf(
   options: ClosureOptions,
 ): Promise<ResolvedImage[]> {
   const tag = `${subject.replace(':', '-')}.sig`
-  const signature = await options.source.resolve(tagged(selected.source, tag), options.signal)
+  const signature = await options.source.resolveBeside(byDigest(selected.source, subject), tag, options.signal)
   if (!signature) return []
   const attachment: SelectedImage = {
     source: { ...tagged(selected.source, tag), digest: signature.digest },

@@ -47,9 +47,9 @@ async function readFile(workspace: Workspace): Promise<DoneFile> {
   }
 }
 
-/** What is recorded for a target. */
-export async function readDone(workspace: Workspace, target: string): Promise<readonly DoneImage[]> {
-  return (await readFile(workspace)).targets[target] ?? []
+/** What is recorded, by `HOST/PATH` of the target. */
+export async function readDone(workspace: Workspace): Promise<ReadonlyMap<string, readonly DoneImage[]>> {
+  return new Map(Object.entries((await readFile(workspace)).targets))
 }
 
 /** Adds images to the record; one with the same destination is replaced. */

@@ -114,6 +114,7 @@ export class LocalContent {
 export function withLocalManifests(source: ContentSource, local: LocalContent): ContentSource {
   return {
     resolve: (reference, signal) => source.resolve(reference, signal),
+    resolveBeside: (subject, tag, signal) => source.resolveBeside(subject, tag, signal),
     fetchBlob: (repository, descriptor, options) => source.fetchBlob(repository, descriptor, options),
     referrers: (repository, subject, signal) => source.referrers(repository, subject, signal),
     fetchManifest: async (reference, signal) => {

@@ -5,7 +5,7 @@
 import { type Finding, finding } from '../errors/finding.ts'
 import { KnownError } from '../errors/known-error.ts'
 import { mapConcurrently } from '../host/concurrency.ts'
-import type { ContentSource, ContentTarget } from '../oci/content.ts'
+import type { ContentSource } from '../oci/content.ts'
 import type { Descriptor } from '../oci/descriptor.ts'
 import { type Digest, parseDigest } from '../oci/digest.ts'
 import { blobsOf, childrenOf, parseManifest } from '../oci/manifest.ts'
@@ -15,11 +15,16 @@ import { byDigest } from './closure.ts'
 import type { DoneImage } from './done.ts'
 
 export interface VerifyOptions {
-  readonly registry: ContentSource & Pick<ContentTarget, 'hasBlob'>
+  readonly registry: ContentSource & BlobSizes
   readonly signal: AbortSignal
   /** Read and hash every blob, instead of asking for its size. */
   readonly deep?: boolean
   readonly onChecked?: (checked: VerifyCounts) => void
+}
+
+/** Tells the size in bytes of a blob, undefined where it is not there, NaN where the registry does not say. */
+interface BlobSizes {
+  blobSize(repository: Reference, digest: Digest, signal?: AbortSignal): Promise<number | undefined>
 }
 
 export interface VerifyCounts {
@@ -116,10 +121,17 @@ class Walk {
   async #checkBlob(repository: Reference, blob: Descriptor, source: string): Promise<void> {
     const name = repositoryName(repository)
     const { registry, signal, deep } = this.#options
-    const there = await this.#attempt(source, () => registry.hasBlob(repository, blob, signal))
+    const there = await this.#attempt(source, () => registry.blobSize(repository, blob.digest, signal))
     if (there.failed) return
-    if (!there.value) {
+    if (there.value === undefined) {
       this.#find('mirror.blob-missing', `${name}: blob ${blob.digest} (${blob.size} bytes) is missing (${source})`)
+      return
+    }
+    if (!Number.isNaN(there.value) && there.value !== blob.size) {
+      this.#find(
+        'mirror.blob-size',
+        `${name}: blob ${blob.digest} has ${there.value} bytes, not ${blob.size} (${source})`,
+      )
       return
     }
     if (deep) await this.#attempt(source, () => this.#hash(repository, blob))

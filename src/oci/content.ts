@@ -17,6 +17,11 @@ export interface RawManifest {
 export interface ContentSource {
   /** What a reference stands for now, or undefined where there is no such manifest. Cheap: no body is moved. */
   resolve(reference: Reference, signal?: AbortSignal): Promise<Descriptor | undefined>
+  /**
+   * What `tag` stands for in the place that `subject` was read from: a signature counts only beside its image, so a
+   * place further down the line is not asked (containers/image `docker/docker_image_src.go:getSignaturesFromSigstoreAttachments`).
+   */
+  resolveBeside(subject: Reference, tag: string, signal?: AbortSignal): Promise<Descriptor | undefined>
   /** The manifest, proven against its digest; undefined where there is none. */
   fetchManifest(reference: Reference, signal?: AbortSignal): Promise<RawManifest | undefined>
   /**
@@ -61,7 +66,7 @@ export interface PushBlobOptions {
   /** An upload that an earlier run left, to be gone on with. */
   readonly session?: UploadSession
   /** Called whenever there is a session worth remembering across a crash. */
-  readonly onSession?: (session: UploadSession) => void
+  readonly onSession?: (session: UploadSession) => Promise<void> | void
 }
 
 /** An unfinished upload at a registry (distribution-spec, "Pushing a blob in chunks"). */

@@ -1,0 +1,44 @@
+/** Findings and the reports that hold them, for people. */
+import type { Finding } from '../../errors/finding.ts'
+import type { EgressReport } from '../../mirror/verify-egress.ts'
+import type { VerifyReport } from '../../mirror/verify-mirror.ts'
+import { count, formatBytes } from './quantities.ts'
+
+/** Grouped by what to do about them; at most 20 of a kind are listed. */
+export function renderFindings(findings: readonly Finding[]): string {
+  const groups = Map.groupBy(findings, ({ id, remedy }) => `${id}\n${remedy}`)
+  return [...groups.values()].map(renderGroup).join('\n')
+}
+
+const shownOfAKind = 20
+
+function renderGroup(group: readonly Finding[]): string {
+  const [first] = group
+  if (!first) return ''
+  const lines = group
+    .slice(0, shownOfAKind)
+    .flatMap(({ severity, id, summary, evidence }) => [
+      `${severity} ${id}: ${summary}`,
+      ...(evidence ? [`  seen: ${evidence}`] : []),
+    ])
+  if (group.length > shownOfAKind) lines.push(`  and ${group.length - shownOfAKind} more (--json lists them all)`)
+  if (first.remedy) lines.push(`  next: ${first.remedy}`)
+  return `${lines.join('\n')}\n`
+}
+
+export function renderMirrorReport(target: string, report: VerifyReport): string {
+  const { images, manifests, blobs, bytes, findings } = report
+  const read = bytes > 0 ? `, ${formatBytes(bytes)} read and hashed` : ''
+  const looked = `${count(images, 'image')}, ${count(manifests, 'manifest')}, ${count(blobs, 'blob')}${read}`
+  if (findings.length === 0) return `complete: everything that was mirrored is at ${target}: ${looked}\n`
+  return `incomplete: ${count(findings.length, 'finding')} at ${target} (${looked})\n\n${renderFindings(findings)}`
+}
+
+export function renderEgressReport({ references, inside, isAsked, findings }: EgressReport): string {
+  const how = isAsked ? 'each was asked for at its mirror' : 'computed only, no registry was asked'
+  if (findings.length === 0) {
+    return `closed: none of ${count(references, 'image reference')} would be pulled from outside; ${how}\n`
+  }
+  const summary = `open: ${references - inside} of ${count(references, 'image reference')} would leave the network or find nothing`
+  return `${summary}; ${how}\n\n${renderFindings(findings)}`
+}

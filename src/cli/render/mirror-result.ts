@@ -1,0 +1,73 @@
+/** What a mirror did, for people. */
+import type { FailedImage, MirrorResult } from '../../flows/mirror-to-mirror.ts'
+import { formatReference } from '../../oci/reference.ts'
+import { count, formatBytes, formatDuration } from './quantities.ts'
+
+export function renderMirrorResult(result: MirrorResult, elapsedMs: number): string {
+  const { plan, proven, blocked, failures, report, files } = result
+  const lines: string[] = []
+  const there = proven + plan.totals.present
+  const moved = report
+    ? `${count(report.pushedBlobs, 'blob')} (${formatBytes(report.pushedBytes)}) moved, ${report.mountedBlobs} mounted, ${report.presentBlobs} there already`
+    : 'nothing to move'
+  const summary = `${count(proven + plan.totals.images, 'image')}: ${there} there already, ${plan.totals.images - plan.totals.present - failed(result)} mirrored`
+  lines.push(
+    `${summary}${failures.length > 0 ? `, ${failures.length} failed` : ''}; ${moved}; ${formatDuration(elapsedMs)}`,
+  )
+  if (blocked.length > 0) lines.push(`${count(blocked.length, 'image')} left out by blockedImages`)
+  if (failures.length > 0) lines.push('', ...renderFailures(failures))
+  if (files.length > 0) lines.push('', 'files:', ...files.map((file) => `  ${file}`))
+  lines.push('', ...nextStep(result))
+  return `${lines.join('\n')}\n`
+}
+
+/** Failures of images that the plan has; one that could not be resolved is in no plan. */
+function failed({ failures, plan }: MirrorResult): number {
+  const planned = new Set(plan.images.map(({ destination }) => destination))
+  return failures.filter(({ image }) => planned.has(formatReference(image.destination))).length
+}
+
+/** Grouped by cause: a registry that is down is one line, not two hundred. */
+function renderFailures(failures: readonly FailedImage[]): string[] {
+  const groups = Map.groupBy(failures, ({ error }) => `${error.code}\n${error.hint}`)
+  return [...groups.values()].flatMap((group) => {
+    const [first] = group
+    if (!first) return []
+    const shown = group.slice(0, 5).map(({ error }) => `    ${error.message}`)
+    const more = group.length > shown.length ? [`    and ${group.length - shown.length} more with this cause`] : []
+    return [
+      `failed: ${count(group.length, 'image')}, ${first.error.code}`,
+      ...shown,
+      ...more,
+      `  next: ${first.error.hint}`,
+    ]
+  })
+}
+
+function nextStep({ failures, files }: MirrorResult): string[] {
+  if (failures.length > 0)
+    return ['Run the same command again when that is mended: what arrived is kept and not moved twice.']
+  const directory = files[0]?.replace(/\/[^/]+$/, '')
+  return directory ? [`Next: sallyport verify mirror, then oc apply -f ${directory}`] : []
+}
+
+export function renderDryRun({ plan, proven, blocked, failures, files }: MirrorResult): string {
+  const { totals } = plan
+  const lines = [
+    `would mirror to ${plan.target}:`,
+    `  images     ${count(proven + totals.images, 'image')}, ${proven + totals.present} there already`,
+    `  bytes      ${formatBytes(totals.bytes)} in ${count(totals.blobs, 'blob')}, each moved once (${formatBytes(totals.logicalBytes)} if every image were copied by itself)`,
+    `  mounts     ${totals.mounts} within the target`,
+    `  manifests  ${totals.manifests}`,
+    ...(blocked.length > 0 ? [`  left out   ${count(blocked.length, 'image')} by blockedImages`] : []),
+    ...(failures.length > 0 ? ['', ...renderFailures(failures)] : []),
+    '',
+    'largest blobs:',
+    ...plan.blobs
+      .slice(0, 10)
+      .map(({ digest, size, source }) => `  ${formatBytes(size).padStart(9)}  ${digest.slice(0, 19)}  ${source}`),
+    '',
+    ...files.map((file) => `mapping: ${file}`),
+  ]
+  return `${lines.join('\n')}\n`
+}

@@ -1,0 +1,95 @@
+/** The paths of `sallyport verify mirror` and `sallyport verify egress`: from a workspace to findings. */
+import { readdir, readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { hasSystemCode, KnownError } from '../errors/known-error.ts'
+import { type DoneImage, readDone } from '../mirror/done.ts'
+import { LocalContent } from '../mirror/local-content.ts'
+import { readRelease } from '../mirror/select-release.ts'
+import type { Workspace } from '../mirror/workspace.ts'
+import type { ContentSource } from '../oci/content.ts'
+import { parseReference, type Reference } from '../oci/reference.ts'
+import { type ImageMirrorSet, type MirrorSetKind, parseImageMirrorSets } from '../openshift/image-mirror-set.ts'
+import { nodeRegistriesConf } from '../registries/node-conf.ts'
+import type { RegistriesConf } from '../registries/registries-conf.ts'
+
+/**
+ * What a workspace says is at a target.
+ *
+ * @param target `HOST/PATH`; may be left out where the workspace knows only one
+ * @throws KnownError USAGE
+ */
+export async function mirroredImages(
+  workspace: Workspace,
+  target: string | undefined,
+): Promise<{ target: string; images: readonly DoneImage[] }> {
+  const recorded = await readDone(workspace)
+  const names = [...recorded.keys()]
+  const name = target ?? (names.length === 1 ? names[0] : undefined)
+  const images = name === undefined ? undefined : recorded.get(name)
+  if (name !== undefined && images !== undefined) return { target: name, images }
+  const known =
+    names.length > 0 ? `it knows ${names.map((one) => `docker://${one}`).join(', ')}` : 'nothing was mirrored with it'
+  throw new KnownError('USAGE', `${workspace.root} does not say what is at ${name ?? 'which destination'}: ${known}`, {
+    hint: 'Name the workspace and the destination of an earlier sallyport mirror.',
+  })
+}
+
+/**
+ * The registries.conf that the nodes of a cluster have once the resources of a directory are applied.
+ *
+ * @throws KnownError FILE_UNREADABLE, CONFIG_INVALID, MIRROR_SET_INVALID
+ */
+export async function nodeConfOf(directory: string): Promise<RegistriesConf> {
+  const sets = await readMirrorSets(directory)
+  const entries = (kind: MirrorSetKind) =>
+    sets
+      .filter((set) => set.kind === kind)
+      .flatMap((set) => set.entries)
+      .map(({ source, mirrors, mirrorSourcePolicy }) => ({
+        source,
+        mirrors,
+        ...(mirrorSourcePolicy && { mirrorSourcePolicy }),
+      }))
+  return nodeRegistriesConf({
+    idms: entries('ImageDigestMirrorSet'),
+    itms: entries('ImageTagMirrorSet'),
+    icsp: entries('ImageContentSourcePolicy'),
+  })
+}
+
+async function readMirrorSets(directory: string): Promise<ImageMirrorSet[]> {
+  let names: string[]
+  try {
+    names = await readdir(directory)
+  } catch (cause) {
+    if (!hasSystemCode(cause, 'ENOENT', 'ENOTDIR', 'EACCES')) throw cause
+    throw new KnownError('FILE_UNREADABLE', `Cannot read the cluster resources in ${directory}`, {
+      hint: 'Name the workspace of an earlier sallyport mirror, or a directory of YAML files with --resources.',
+      cause,
+    })
+  }
+  const files = names.filter((name) => /\.ya?ml$/.test(name)).sort()
+  const sets = await Promise.all(
+    files.map(async (name) => parseImageMirrorSets(await readFile(join(directory, name), 'utf8'), name)),
+  )
+  return sets.flat()
+}
+
+/** The release image and all it names, read through `source` as a node would read it. */
+export async function releaseReferences(
+  release: Reference,
+  options: { workspace: Workspace; source: ContentSource; signal: AbortSignal },
+): Promise<Reference[]> {
+  const local = new LocalContent(options.workspace)
+  const { components } = await readRelease(release, { ...options, local })
+  return [release, ...components.map(({ reference }) => reference)]
+}
+
+/** One image a line; empty lines and what follows a # are passed over; of `source=destination`, the source. */
+export function parseImageList(text: string): Reference[] {
+  return text
+    .split('\n')
+    .map((line) => line.replace(/(?:^|\s)#.*$/, '').trim())
+    .filter((line) => line !== '')
+    .map((line) => parseReference(line.replace(/^docker:\/\//, '').replace(/=docker:\/\/.*$/, '')))
+}
