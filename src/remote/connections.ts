@@ -212,7 +212,7 @@ export class Connections {
     const plain = new URL(`http://${secure.host}`)
     const ping = async (origin: URL) => {
       const request = { method: 'GET', url: new URL('/v2/', origin), headers: {}, isInsecure: true }
-      drainBody(await this.#options.transport.exchange(request))
+      await readBody(await this.#options.transport.exchange(request), maxPingBytes, origin.host)
       return origin
     }
     try {
@@ -226,6 +226,9 @@ export class Connections {
 
 /** A `Retry-After` beyond this ends the request that got it; the others need not wait for it. */
 const maxPauseMs = 300_000
+
+/** A ping is answered with `{}`, or with a page that says why not. */
+const maxPingBytes = 1024 * 1024
 
 function isStreamed({ body }: RegistryRequest): boolean {
   return body !== undefined && !(body instanceof Uint8Array)

@@ -5,6 +5,7 @@
  * Source: containers-certs.d(5); containers/image pkg/tlsclientconfig and docker/docker_client.go:dockerCertDir (the first
  * directory that has the host is used alone). Bundle files: Go crypto/x509/root_linux.go.
  */
+import { X509Certificate } from 'node:crypto'
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { createSecureContext, rootCertificates, type SecureContext, type SecureContextOptions } from 'node:tls'
@@ -65,6 +66,8 @@ export class TlsSettings {
     const roots = await this.#roots
     const own = await this.#hostFiles(host)
     try {
+      // OpenSSL passes over what is no certificate, and the handshake would fail without saying why.
+      for (const pem of own.ca) new X509Certificate(pem)
       return createSecureContext({ ...own, ca: [...roots, ...own.ca] })
     } catch (cause) {
       throw new KnownError('REGISTRY_TLS', `${host}: a certificate file for this host cannot be used`, {
