@@ -1,16 +1,12 @@
 /** Blobs: distribution-spec, "Pulling blobs", "Checking if content exists", "Deleting Blobs". */
-import { closeSync, read, readSync } from 'node:fs'
-import type { ServerResponse } from 'node:http'
+import { closeSync } from 'node:fs'
 import type { Digest } from '../oci/digest.ts'
 import type { OpenBlob } from '../store/blob-store.ts'
 import { Repository } from '../store/repository.ts'
 import { answer, type Exchange, type RegistryContext } from './exchange.ts'
 import { type ByteRange, requestedRange } from './range.ts'
 import { Refusal } from './refusal.ts'
-
-/** Smaller answers are read at once and leave in one piece with their headers. */
-const wholeBytes = 64 * 1024
-const readBytes = 256 * 1024
+import { sendFile } from './send-file.ts'
 
 interface BlobRoute {
   readonly name: string
@@ -22,7 +18,12 @@ export async function getBlob(context: RegistryContext, route: BlobRoute, exchan
   try {
     const range = rangeAsked(exchange, blob, route.digest)
     writeBlobHead(exchange, { blob, range, digest: route.digest })
-    await sendBytes(exchange.response, blob.file, range ?? { start: 0, end: blob.sizeBytes })
+    await sendFile({
+      response: exchange.response,
+      file: blob.file,
+      range: range ?? { start: 0, end: blob.sizeBytes },
+      buffers: context.buffers,
+    })
   } finally {
     closeSync(blob.file)
   }
@@ -85,47 +86,5 @@ function writeBlobHead({ response }: Exchange, { blob, range, digest }: BlobAnsw
     ...blobHeaders(digest),
     'Content-Length': range.end - range.start,
     'Content-Range': `bytes ${range.start}-${range.end - 1}/${blob.sizeBytes}`,
-  })
-}
-
-/** Sends part of a file: the next piece is read while the last one leaves, and no more than that is held. */
-async function sendBytes(response: ServerResponse, file: number, { start, end }: ByteRange): Promise<void> {
-  if (end - start <= wholeBytes) {
-    const bytes = Buffer.allocUnsafe(end - start)
-    const count = readSync(file, bytes, 0, bytes.byteLength, start)
-    if (count < bytes.byteLength) response.destroy()
-    else response.end(bytes)
-    return
-  }
-  const buffers = [Buffer.allocUnsafeSlow(readBytes), Buffer.allocUnsafeSlow(readBytes)]
-  const leaving: Promise<boolean>[] = [Promise.resolve(true), Promise.resolve(true)]
-  let turn = 0
-  for (let position = start; position < end; turn = 1 - turn) {
-    const buffer = buffers[turn] ?? Buffer.alloc(0)
-    if (!(await leaving[turn])) return
-    const count = await readAt(file, buffer, { start: position, end: Math.min(end, position + readBytes) })
-    if (count === 0) return void response.destroy()
-    leaving[turn] = sent(response, buffer.subarray(0, count))
-    position += count
-  }
-  if ((await Promise.all(leaving)).every(Boolean)) response.end()
-}
-
-function readAt(file: number, buffer: Buffer, { start, end }: ByteRange): Promise<number> {
-  return new Promise((resolve, reject) => {
-    read(file, buffer, 0, end - start, start, (error, count) => (error ? reject(error) : resolve(count)))
-  })
-}
-
-/** Resolves when the bytes left for the kernel: true, or false where the client is gone. */
-function sent(response: ServerResponse, bytes: Uint8Array): Promise<boolean> {
-  return new Promise((resolve) => {
-    if (response.destroyed) return resolve(false)
-    const onClose = () => resolve(false)
-    response.once('close', onClose)
-    response.write(bytes, (error) => {
-      response.off('close', onClose)
-      resolve(!error)
-    })
   })
 }

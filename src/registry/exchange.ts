@@ -1,12 +1,14 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Log } from '../host/log.ts'
 import type { BlobStore } from '../store/blob-store.ts'
+import type { ReadBuffers } from './send-file.ts'
 import type { UploadSessions } from './upload-sessions.ts'
 
 /** What every handler of the registry works with; the same for all requests of one server. */
 export interface RegistryContext {
   readonly store: BlobStore
   readonly sessions: UploadSessions
+  readonly buffers: ReadBuffers
   readonly log: Log
   readonly readOnly: boolean
   readonly sparseIndex: 'allow' | 'refuse'

@@ -14,6 +14,7 @@ import { BlobStore } from '../store/blob-store.ts'
 import { dispatch } from './dispatch.ts'
 import type { RegistryContext } from './exchange.ts'
 import { Htpasswd } from './htpasswd.ts'
+import { ReadBuffers } from './send-file.ts'
 import { UploadSessions } from './upload-sessions.ts'
 
 export interface RegistryOptions {
@@ -61,6 +62,7 @@ export async function startRegistry(options: RegistryOptions): Promise<RunningRe
   const context: RegistryContext = {
     store,
     sessions: new UploadSessions(store),
+    buffers: new ReadBuffers(),
     log,
     readOnly: options.readOnly === true,
     sparseIndex: options.sparseIndex ?? 'allow',

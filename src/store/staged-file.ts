@@ -13,7 +13,8 @@ import { diskError, flushData, type NameLog, privateFile, removeFile, withDirect
 const batchBytes = 512 * 1024
 /** More than this unwritten, and the sender has to wait. */
 const maxPendingBytes = 2 * batchBytes
-const flushEveryBytes = 64 * 1024 * 1024
+/** A file that outgrows this is flushed while it grows, so that the flush at its end is short. */
+const flushEveryBytes = 256 * 1024 * 1024
 
 export class StagedFile {
   readonly path: string
