@@ -107,12 +107,9 @@ function spread(name: string, options: SampleReleaseOptions): number {
   return Math.ceil((options.layerBytes ?? mebibyte / 16) * Math.min(16, Math.exp(0.8 * normal)))
 }
 
-function layer(
-  name: string,
-  sizeBytes: number,
-  options: SampleReleaseOptions,
-  entries: readonly TarEntry[] = [],
-): SampleLayer {
+/** `content` is the size of a random file in bytes, or the entries of the layer. */
+function layer(name: string, content: number | readonly TarEntry[], options: SampleReleaseOptions): SampleLayer {
+  const [sizeBytes, entries] = typeof content === 'number' ? [content, []] : [0, content]
   const mediaType = options.mediaTypes === 'oci' ? mediaTypes.ociLayerGzip : mediaTypes.dockerLayerGzip
   return sampleLayer({ seed: `${options.seed}/layer/${name}`, sizeBytes, mediaType, entries })
 }
@@ -129,7 +126,7 @@ function releaseImage(
   families: readonly (readonly SampleLayer[])[],
   options: SampleReleaseOptions & { tag: string },
 ): SampleImage {
-  const payload = layer('payload', 0, options, releaseManifests(components, options))
+  const payload = layer('payload', releaseManifests(components, options), options)
   const above = Array.from({ length: options.layersAbovePayload ?? 0 }, (_, index) =>
     layer(`above-${index}`, 1024, options),
   )
