@@ -5,6 +5,7 @@
  */
 import type { Clock } from '../host/clock.ts'
 import type { Log } from '../host/log.ts'
+import { collectYoungGarbageEvery } from '../host/memory.ts'
 import { randomFraction } from '../host/random.ts'
 import type { ChunkStream } from '../oci/chunk-stream.ts'
 import type {
@@ -80,6 +81,7 @@ export function createRegistryClient(options: RegistryClientOptions): RegistryCl
     proxies: options.proxies,
     connectTimeoutMs: limits.connectTimeoutMs ?? 30_000,
     idleTimeoutMs: limits.idleTimeoutMs ?? 60_000,
+    onReceived: collectYoungGarbageEvery(16 * 1024 * 1024),
   })
   const retries = { clock, log, random, policy: { ...defaultRetryPolicy, ...limits.retries } }
   const authorizer = new Authorizer({

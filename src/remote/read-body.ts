@@ -7,7 +7,7 @@ import type { HttpAnswer } from './transport.ts'
  * `data` events rather than `for await`: at a gigabyte a second, a promise for every 64 KiB is what costs.
  */
 export function forEachBodyChunk(
-  { body, watch }: HttpAnswer,
+  { body, watch, onReceived }: HttpAnswer,
   consume: (chunk: Uint8Array) => Promise<void> | undefined,
 ): Promise<void> {
   return new Promise((resolve, reject) => {
@@ -17,6 +17,7 @@ export function forEachBodyChunk(
     }
     body.on('data', (chunk: Uint8Array) => {
       watch.touch()
+      onReceived(chunk.byteLength)
       let pending: Promise<void> | undefined
       try {
         pending = consume(chunk)

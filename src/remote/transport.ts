@@ -47,6 +47,8 @@ export interface HttpAnswer {
   readonly url: URL
   /** Tells when the consumer is slow, so that this is not taken for a silent peer. */
   readonly watch: IdleWatch
+  /** To be told of every chunk that was read. */
+  readonly onReceived: (bytes: number) => void
 }
 
 /** A connection that did not come about, fell silent, or turned out to be closed when it was used again. */
@@ -66,6 +68,8 @@ export interface TransportOptions {
   readonly connectTimeoutMs: number
   /** No byte in either direction for this long ends an exchange. There is no limit on the whole. */
   readonly idleTimeoutMs: number
+  /** Told of the bytes of every chunk of every answer. */
+  readonly onReceived: (bytes: number) => void
 }
 
 const keepAlive = { keepAlive: true, maxFreeSockets: 64, scheduling: 'lifo' } as const
@@ -137,6 +141,7 @@ class Exchange {
   readonly #message: ClientRequest
   readonly #request: HttpRequest
   readonly #idleTimeoutMs: number
+  readonly #onReceived: (bytes: number) => void
   readonly #watch: IdleWatch
   #isAnswered = false
   #isConnected = false
@@ -145,6 +150,7 @@ class Exchange {
     this.#message = message
     this.#request = request
     this.#idleTimeoutMs = options.idleTimeoutMs
+    this.#onReceived = options.onReceived
     this.#watch = new IdleWatch(options.clock, options.connectTimeoutMs, (idleMs) => {
       const seconds = Math.round(idleMs / 1000)
       message.destroy(
@@ -170,7 +176,14 @@ class Exchange {
         this.#isAnswered = true
         this.#watch.restart(this.#idleTimeoutMs)
         body.once('close', () => this.#watch.stop())
-        resolve({ status: body.statusCode ?? 0, headers: body.headers, body, url, watch: this.#watch })
+        resolve({
+          status: body.statusCode ?? 0,
+          headers: body.headers,
+          body,
+          url,
+          watch: this.#watch,
+          onReceived: this.#onReceived,
+        })
       })
       this.#send().catch((error: unknown) => {
         if (this.#isAnswered) return
