@@ -20,6 +20,7 @@ export type Peer =
  * The path of a peer, or undefined after the test was marked as skipped with the reason.
  *
  * With SALLYPORT_REQUIRE_PEERS=1 a missing peer fails the test instead: a green run then means that it was there.
+ * SALLYPORT_OPTIONAL_PEERS names those, separated by spaces, that this machine cannot have.
  */
 export function peer(t: Pick<TestContext, 'skip'>, name: Peer): string | undefined {
   const path = `${process.env['PATH'] ?? ''}${delimiter}${join(homedir(), 'go', 'bin')}${delimiter}/usr/local/go/bin`
@@ -29,9 +30,13 @@ export function peer(t: Pick<TestContext, 'skip'>, name: Peer): string | undefin
       encoding: 'utf8',
     }).trim()
   } catch (error) {
-    if (process.env['SALLYPORT_REQUIRE_PEERS'] === '1')
-      throw new Error(`${name} is required and not installed`, { cause: error })
+    if (isRequired(name)) throw new Error(`${name} is required and not installed`, { cause: error })
     t.skip(`${name} is not installed`)
     return undefined
   }
+}
+
+function isRequired(name: Peer): boolean {
+  const optional = (process.env['SALLYPORT_OPTIONAL_PEERS'] ?? '').split(' ')
+  return process.env['SALLYPORT_REQUIRE_PEERS'] === '1' && !optional.includes(name)
 }
