@@ -17,6 +17,6 @@ export async function forEachChunk(source: AsyncIterable<Uint8Array>, consume: C
   }
 }
 
-export function isChunkStream(source: AsyncIterable<Uint8Array>): source is ChunkStream {
+function isChunkStream(source: AsyncIterable<Uint8Array>): source is ChunkStream {
   return 'forEachChunk' in source && typeof source.forEachChunk === 'function'
 }

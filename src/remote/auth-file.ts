@@ -102,7 +102,7 @@ function hubKey(registry: string): string {
   return registry === 'docker.io' ? 'https://index.docker.io/v1/' : registry
 }
 
-export function dockerHubName(registry: string): string {
+function dockerHubName(registry: string): string {
   return registry === 'docker.io' || registry === 'registry-1.docker.io' ? 'index.docker.io' : registry
 }
 

@@ -186,6 +186,7 @@ test('a full target says so with image, host, status and its own words', async (
   registry.fault({ method: 'PUT', status: 500, body, headers: { 'content-type': 'application/json' } })
   await assert.rejects(client.pushBlob(at, describeBytes(bytes), opener(bytes)), (error: Error) => {
     assert.equal(Reflect.get(error, 'code'), 'REGISTRY_FAILED')
+    assert.equal(registry.requests.filter(({ method }) => method === 'PUT').length, 6, 'attempts do not multiply')
     assert.match(error.message, /ocp\/release@sha256:.* PUT http.* answered 500: UNKNOWN: no space left on device/)
     return true
   })
@@ -201,4 +202,13 @@ test('a blob is mounted from another repository without moving bytes, or it is s
   assert.equal(await client.mountBlob(at, blob, from), true)
   assert.equal(await client.hasBlob(at, blob), true)
   assert.equal(await client.hasBlob(at, { ...blob, size: 999 }), false)
+})
+
+test('a target that is not there is given up after the attempts of one policy', async (t) => {
+  const { registry, client, clock, at } = await setUp(t)
+  await client.ping(at.registry)
+  await registry.close()
+  const bytes = randomBytes(300_000)
+  await assert.rejects(client.pushBlob(at, describeBytes(bytes), opener(bytes)), { code: 'REGISTRY_UNREACHABLE' })
+  assert.equal(clock.sleeps.length, 2)
 })

@@ -5,7 +5,7 @@
  * registry stands; where a registry has no chunks, as one PUT. Wrong bytes are never completed: the last request is
  * made only when the hash is right.
  */
-import { KnownError } from '../errors/known-error.ts'
+import { hasSystemCode, KnownError } from '../errors/known-error.ts'
 import type { OpenBlob, PushBlobOptions } from '../oci/content.ts'
 import type { Descriptor } from '../oci/descriptor.ts'
 import { type Reference, repositoryName } from '../oci/reference.ts'
@@ -154,12 +154,14 @@ export class BlobUpload {
     const { signal } = this.#upload.options
     let failures = 0
     for (let attempt = 1; ; attempt += 1) {
+      this.#wire.attempt = failures + 1
       try {
         if (await action(attempt)) return
         failures = 0
       } catch (error) {
         signal?.throwIfAborted()
         if (source.failure !== undefined) throw source.failure.error
+        if (isStaleSocket(error)) continue
         failures += 1
         await beforeNextAttempt(this.#connections.retries, error, { attempt: failures, signal })
       }
@@ -192,4 +194,9 @@ export class BlobUpload {
     this.#upload.options.onBytes?.(position - this.#reported)
     this.#reported = position
   }
+}
+
+/** The next attempt takes another connection; there are never more of these than the pool holds. */
+function isStaleSocket(error: unknown): boolean {
+  return error instanceof KnownError && hasSystemCode(error.cause, 'ERR_STALE_SOCKET')
 }

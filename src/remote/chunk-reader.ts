@@ -1,4 +1,4 @@
-import { type ChunkConsumer, isChunkStream } from '../oci/chunk-stream.ts'
+import { type ChunkConsumer, forEachChunk } from '../oci/chunk-stream.ts'
 
 /** Chunks that may wait here: enough to keep the socket busy, and to spare a promise for most chunks. */
 const maxQueuedBytes = 512 * 1024
@@ -18,8 +18,7 @@ export class ChunkReader {
   #wakeProducer: (() => void) | undefined
 
   constructor(source: AsyncIterable<Uint8Array>) {
-    const produced = isChunkStream(source) ? source.forEachChunk(this.#accept) : this.#drain(source)
-    produced.then(
+    forEachChunk(source, this.#accept).then(
       () => this.#end(undefined),
       (error: unknown) => this.#end({ error }),
     )
@@ -69,13 +68,6 @@ export class ChunkReader {
       this.#wakeProducer = resolve
     })
     if (this.#isClosed) throw new ReaderClosed()
-  }
-
-  async #drain(source: AsyncIterable<Uint8Array>): Promise<void> {
-    for await (const chunk of source) {
-      const pending = this.#accept(chunk)
-      if (pending !== undefined) await pending
-    }
   }
 
   #letProduce(): void {

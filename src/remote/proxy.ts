@@ -76,7 +76,7 @@ function inRange(range: string, host: string): boolean {
 }
 
 /** True for the names and addresses of this very machine. */
-export function isLoopback(host: string): boolean {
+function isLoopback(host: string): boolean {
   const bare = bareHost(host)
   return bare === 'localhost' || bare === '::1' || (isIP(bare) === 4 && bare.startsWith('127.'))
 }

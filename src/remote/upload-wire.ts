@@ -22,7 +22,10 @@ type WriteTo = (sink: BodySink) => Promise<void>
 /** A registry may have to move a large blob before it answers to the closing PUT. */
 const commitTimeoutMs = 600_000
 
+/** Each request is made once: `BlobUpload` knows where to go on, and is alone in trying again. */
 export class UploadWire {
+  /** Which attempt this is, from 1: for messages. */
+  attempt = 1
   readonly #connections: Connections
   readonly #upload: Omit<Upload, 'open'>
 
@@ -118,7 +121,7 @@ export class UploadWire {
   }
 
   #send(request: Partial<RegistryRequest> & Pick<RegistryRequest, 'method' | 'path' | 'lane' | 'expect'>) {
-    return this.#connections.send(this.#whole(request, this.#upload.options.signal))
+    return this.#connections.sendOnce(this.#whole(request, this.#upload.options.signal), this.attempt)
   }
 
   #whole(
