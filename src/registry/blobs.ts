@@ -31,9 +31,10 @@ export async function getBlob(context: RegistryContext, route: BlobRoute, exchan
 
 export function headBlob(context: RegistryContext, route: BlobRoute, exchange: Exchange): void {
   const { store } = context
-  const size = new Repository(store, route.name).hasBlob(route.digest) ? store.sizeOf(route.digest) : undefined
   // The client is about to rely on it, so garbage collection has to wait.
-  if (size === undefined || !store.renew(route.digest)) throw unknownBlob(route)
+  const isHere = new Repository(store, route.name).renewBlob(route.digest) && store.renew(route.digest)
+  const size = isHere ? store.sizeOf(route.digest) : undefined
+  if (size === undefined) throw unknownBlob(route)
   exchange.response.writeHead(200, { ...blobHeaders(route.digest), 'Content-Length': size }).end()
 }
 

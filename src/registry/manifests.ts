@@ -79,7 +79,8 @@ function readManifest({ store }: RegistryContext, digest: Digest): Buffer {
 
 function subjectOf(context: RegistryContext, repository: Repository, digest: Digest): Digest | undefined {
   const mediaType = repository.mediaTypeOf(digest)
-  if (mediaType === undefined) return undefined
+  // A manifest whose bytes are lost must still be possible to delete.
+  if (mediaType === undefined || context.store.sizeOf(digest) === undefined) return undefined
   return parseManifest(readManifest(context, digest), mediaType, `${repository.name}@${digest}`).subject?.digest
 }
 
@@ -113,10 +114,11 @@ function recordOf(manifest: Manifest, pushed: { digest: Digest; bytes: Buffer; t
 /** @throws Refusal MANIFEST_BLOB_UNKNOWN that lists everything that is missing */
 function requireContent(context: RegistryContext, repository: Repository, manifest: Manifest): void {
   const { store, sparseIndex } = context
-  const isMissing = (digest: Digest) => !repository.hasBlob(digest) || store.sizeOf(digest) === undefined
+  // Renewed rather than looked at: garbage collection then leaves alone what is found here.
+  const isMissing = (digest: Digest) => !repository.renewBlob(digest) || store.sizeOf(digest) === undefined
   const blobs = blobsOf(manifest).filter(({ digest }) => isMissing(digest))
-  const children =
-    sparseIndex === 'allow' ? [] : childrenOf(manifest).filter(({ digest }) => !repository.renewManifest(digest))
+  const absent = childrenOf(manifest).filter(({ digest }) => !repository.renewManifest(digest))
+  const children = sparseIndex === 'allow' ? [] : absent
   const missing = [...blobs, ...children].map(({ digest }) => digest)
   if (missing.length === 0) return
   const what = children.length > 0 ? 'manifests (this registry refuses sparse indexes)' : 'blobs'

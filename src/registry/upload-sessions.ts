@@ -2,18 +2,14 @@
  * Unfinished uploads. A session is a file, and the length of the file is its offset, so that a restart of the server
  * loses none; the running hash is kept while the server lives, and taken from the file once more after a restart.
  */
-import { readdirSync, statSync } from 'node:fs'
+import { existsSync } from 'node:fs'
 import type { IncomingMessage } from 'node:http'
 import { hasSystemCode } from '../errors/known-error.ts'
 import { randomUuid } from '../host/random.ts'
 import type { DigestAlgorithm } from '../oci/digest.ts'
 import type { BlobStore } from '../store/blob-store.ts'
-import { removeFile } from '../store/disk.ts'
 import { StagedFile } from '../store/staged-file.ts'
 import { Refusal } from './refusal.ts'
-
-/** An upload that nobody wrote to for so long is removed. */
-const abandonedAfterMs = 24 * 60 * 60 * 1000
 
 interface Session {
   readonly staged: StagedFile
@@ -86,13 +82,9 @@ export class UploadSessions {
 
   /** Removes sessions that nobody wrote to for a day. */
   removeAbandoned(): void {
-    const { paths, clock } = this.#store
-    for (const id of readdirSync(paths.uploads)) {
-      const changed = statSync(paths.upload(id), { throwIfNoEntry: false })?.mtimeMs ?? 0
-      if (clock.now() - changed < abandonedAfterMs || this.#sessions.get(id)?.writer !== undefined) continue
-      this.#sessions.delete(id)
-      removeFile(paths.upload(id))
-    }
+    this.#store.removeAbandonedUploads((id) => this.#sessions.get(id)?.writer !== undefined)
+    for (const [id, { writer }] of this.#sessions)
+      if (writer === undefined && !existsSync(this.#store.paths.upload(id))) this.#sessions.delete(id)
   }
 
   async #run<Result>(id: string, session: Session, action: (staged: StagedFile) => Promise<Result>): Promise<Result> {

@@ -12,7 +12,7 @@ import type { Clock } from '../host/clock.ts'
 import { isAlive, thisProcess } from '../host/processes.ts'
 import { randomId } from '../host/random.ts'
 import type { Descriptor } from '../oci/descriptor.ts'
-import { algorithmOf, type Digest } from '../oci/digest.ts'
+import { algorithmOf, type Digest, isDigest } from '../oci/digest.ts'
 import { verified } from '../oci/verified.ts'
 import { absentAsUndefined, NameLog, readText, removeFile, touch, withDirectory, writeFlushed } from './disk.ts'
 import { type StorePaths, storePaths } from './paths.ts'
@@ -53,6 +53,7 @@ export class BlobStore {
       names.makeDirectory(directory)
     await store.#checkLayout()
     store.#removeAbandoned()
+    store.recoverTrash()
     return store
   }
 
@@ -147,6 +148,36 @@ export class BlobStore {
     await writeFlushed(staged, Buffer.from(text), this.names)
     withDirectory(path, this.names, () => renameSync(staged, path))
     this.names.changed(path)
+  }
+
+  /** Moves a blob out of sight, to where `recoverTrash` finds it; undefined where somebody else did. */
+  takeAway(digest: Digest): string | undefined {
+    const path = this.paths.blob(digest)
+    const trashed = join(this.paths.trash, `${digest}~${randomId()}`)
+    return absentAsUndefined(() => {
+      renameSync(path, trashed)
+      this.names.changed(path)
+      return trashed
+    })
+  }
+
+  /** Puts back what a garbage collection that was killed had taken away and not judged. */
+  recoverTrash(): void {
+    for (const name of readdirSync(this.paths.trash)) {
+      const [digest = ''] = name.split('~')
+      const path = join(this.paths.trash, name)
+      if (isDigest(digest)) absentAsUndefined(() => renameSync(path, this.paths.blob(digest)))
+    }
+  }
+
+  /** Removes uploads that nobody wrote to for a day. */
+  removeAbandonedUploads(isBusy: (id: string) => boolean = () => false): number {
+    const { paths, clock } = this
+    const abandoned = readdirSync(paths.uploads).filter((id) => {
+      const changed = statSync(paths.upload(id), { throwIfNoEntry: false })?.mtimeMs ?? 0
+      return clock.now() - changed > abandonedAfterMs && !isBusy(id)
+    })
+    return abandoned.filter((id) => removeFile(paths.upload(id))).length
   }
 
   async #checkLayout(): Promise<void> {

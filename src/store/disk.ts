@@ -6,6 +6,7 @@
  */
 import {
   closeSync,
+  existsSync,
   fdatasync,
   fsync,
   mkdirSync,
@@ -59,7 +60,15 @@ export function removeFile(path: string): boolean {
 
 /** Sets the time of a file to `now`, which also proves that it is there; false where it is not. */
 export function touch(path: string, now: number): boolean {
-  return absentAsUndefined(() => utimesSync(path, now / 1000, now / 1000) ?? true) ?? false
+  try {
+    utimesSync(path, now / 1000, now / 1000)
+    return true
+  } catch (error) {
+    if (hasSystemCode(error, 'ENOENT', 'ENOTDIR')) return false
+    // A store on a read-only disk can be served, and nobody collects garbage there.
+    if (hasSystemCode(error, 'EROFS', 'EACCES', 'EPERM')) return existsSync(path)
+    throw error
+  }
 }
 
 /** `action`, or undefined where its path does not exist. */

@@ -4,6 +4,7 @@
  * Nothing is cached: a second process on the same store, or garbage collection, is seen at once.
  */
 import { closeSync, openSync, readdirSync, statSync } from 'node:fs'
+import { join } from 'node:path'
 import type { Descriptor } from '../oci/descriptor.ts'
 import { type Digest, isDigest } from '../oci/digest.ts'
 import type { BlobStore } from './blob-store.ts'
@@ -49,6 +50,16 @@ export class Repository {
     this.#store.names.changed(path)
   }
 
+  /** True where the blob is in this repository; it then stays so for the grace period of garbage collection. */
+  renewBlob(digest: Digest): boolean {
+    return touch(this.#paths.blob(digest), this.#store.clock.now())
+  }
+
+  /** Takes a blob out of this repository unless somebody renewed it since `before`. */
+  removeUnlessRenewed(digest: Digest, before: number): boolean {
+    return changedAt(this.#paths.blob(digest)) < before && this.removeBlob(digest)
+  }
+
   removeBlob(digest: Digest): boolean {
     return this.#remove(this.#paths.blob(digest))
   }
@@ -89,8 +100,18 @@ export class Repository {
     })
   }
 
-  /** Removes a manifest, the tags that stand for it, and its place in the list of its subject. */
-  async removeManifest(digest: Digest, subject: Digest | undefined): Promise<boolean> {
+  /** When a manifest was pushed or asked for by HEAD, in ms since the epoch; never, for one that is not here. */
+  manifestChanged(digest: Digest): number {
+    return changedAt(this.#paths.manifest(digest))
+  }
+
+  /**
+   * Removes a manifest, the tags that stand for it, and its place in the list of its subject.
+   *
+   * @param before in ms since the epoch: nothing is done where the manifest was renewed since then
+   */
+  async removeManifest(digest: Digest, subject: Digest | undefined, before?: number): Promise<boolean> {
+    if (before !== undefined && this.manifestChanged(digest) >= before) return false
     for (const tag of this.tags() ?? []) if (this.resolve(tag) === digest) this.#remove(this.#paths.tag(tag))
     if (subject !== undefined) this.#remove(this.#paths.referrer(subject, digest))
     const wasThere = this.#remove(this.#paths.manifest(digest))
@@ -133,18 +154,22 @@ export class Repository {
   }
 }
 
-/** The names of all repositories that hold anything, in ASCII order. */
-export function repositoryNames(store: BlobStore): string[] {
+/** The names of all repositories that have manifests, or anything in another of their parts, in ASCII order. */
+export function repositoryNames(store: BlobStore, part: '_manifests' | '_blobs' = '_manifests'): string[] {
   const { repositories } = store.paths
   const walk = (path: string): string[] => {
-    const names = entries(`${repositories}/${path}`) ?? []
+    const names = entries(join(repositories, path)) ?? []
     const below = names
       .filter((name) => !name.startsWith('_'))
       .flatMap((name) => walk(path === '' ? name : `${path}/${name}`))
-    const isRepository = names.includes('_manifests') && new Repository(store, path).manifests().length > 0
+    const isRepository = names.includes(part) && digestsUnder(join(repositories, path, part)).length > 0
     return isRepository ? [path, ...below] : below
   }
   return walk('').sort()
+}
+
+function changedAt(path: string): number {
+  return statSync(path, { throwIfNoEntry: false })?.mtimeMs ?? Number.POSITIVE_INFINITY
 }
 
 function isThere(path: string): boolean {
