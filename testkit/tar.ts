@@ -5,7 +5,7 @@ import { mediaTypes } from '../src/oci/media-type.ts'
 import { blobOf, type SampleLayer } from '../src/quickstart/sample-layer.ts'
 
 /** A whole archive in memory. */
-export function makeTar(entries: Iterable<TarEntry>): Buffer {
+function makeTar(entries: Iterable<TarEntry>): Buffer {
   return Buffer.concat([...writeTar(entries)])
 }
 
