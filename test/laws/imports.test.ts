@@ -110,7 +110,7 @@ test('modules are loaded on demand only by the table of commands, or beside a co
     if (path === 'src/cli/commands.ts') return []
     const lines = text.split('\n')
     return lines.flatMap((line, index) => {
-      const isLoading = /\b(?:await|return|=>) import\(/.test(line)
+      const isLoading = /(?:\bawait|\breturn|=>) import\(/.test(line)
       const isExplained = lines.slice(Math.max(0, index - 3), index).some((above) => /\/\/|\*\//.test(above))
       return isLoading && !isExplained ? [`${path}:${index + 1}`] : []
     })
