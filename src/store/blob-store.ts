@@ -80,17 +80,14 @@ export class BlobStore {
   }
 
   /**
-   * Gives a staged file the name `digest`, if it is that.
+   * Gives a staged file the name `digest`, if it is that. One that is there already is replaced: should the disk have
+   * lost bytes of it, sending it again brings them back.
    *
    * @throws KnownError BLOB_DIGEST_MISMATCH, DISK_FULL. The staged file is then still there.
    */
   async commit(staged: StagedFile, digest: Digest): Promise<void> {
     await staged.verify(digest)
     await staged.suspend()
-    if (this.renew(digest)) {
-      removeFile(staged.path)
-      return
-    }
     const path = this.paths.blob(digest)
     withDirectory(path, this.names, () => renameSync(staged.path, path))
     this.names.changed(path)
