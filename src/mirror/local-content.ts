@@ -11,7 +11,7 @@ import { randomId } from '../host/random.ts'
 import type { ContentSource, RawManifest } from '../oci/content.ts'
 import type { Descriptor } from '../oci/descriptor.ts'
 import { algorithmOf, type Digest, digestOf, hexOf } from '../oci/digest.ts'
-import type { Reference } from '../oci/reference.ts'
+import { formatReference, type Reference } from '../oci/reference.ts'
 import { verified } from '../oci/verified.ts'
 import { diskFull, type Workspace } from './workspace.ts'
 
@@ -110,15 +110,26 @@ export class LocalContent {
   }
 }
 
-/** A source whose manifests are read from here first, and kept here. */
+/**
+ * A source whose manifests are read from here first, and kept here.
+ *
+ * What a tag stands for is asked once: within a run it means one image, also where it moves in the meantime.
+ */
 export function withLocalManifests(source: ContentSource, local: LocalContent): ContentSource {
+  const resolved = new Map<string, Descriptor>()
   return {
-    resolve: (reference, signal) => source.resolve(reference, signal),
+    resolve: async (reference, signal) => {
+      const name = formatReference(reference)
+      const descriptor = resolved.get(name) ?? (await source.resolve(reference, signal))
+      if (descriptor) resolved.set(name, descriptor)
+      return descriptor
+    },
     resolveBeside: (subject, tag, signal) => source.resolveBeside(subject, tag, signal),
     fetchBlob: (repository, descriptor, options) => source.fetchBlob(repository, descriptor, options),
     referrers: (repository, subject, signal) => source.referrers(repository, subject, signal),
     fetchManifest: async (reference, signal) => {
-      const known = reference.digest && (await local.readManifest({ mediaType: '', digest: reference.digest, size: 0 }))
+      const digest = reference.digest ?? resolved.get(formatReference(reference))?.digest
+      const known = digest && (await local.readManifest({ mediaType: '', digest, size: 0 }))
       if (known) return known
       const manifest = await source.fetchManifest(reference, signal)
       if (manifest) await local.writeManifest(manifest)
