@@ -1,16 +1,20 @@
 /**
- * Bundles the command line into dist/, for `bin` and for publishing: plain JavaScript, one chunk a command.
+ * Bundles the command line into dist/, or into the folder that is named, for `bin` and for publishing: plain JavaScript, one chunk a command.
  *
  * Run by npm as `prepare`, so a clean checkout has its `sallyport` after `npm ci`.
  */
 import { chmod, rm } from 'node:fs/promises'
 import { build } from 'esbuild'
 
-await rm('dist', { recursive: true, force: true })
+const outdir = process.argv[2] ?? 'dist'
+
+await rm(outdir, { recursive: true, force: true })
 await build({
   entryPoints: { sallyport: 'src/cli/main.ts' },
-  outdir: 'dist',
+  outdir,
   bundle: true,
+  // The ES module where a package has both: an `import()` of CommonJS would give its names only as `default`.
+  mainFields: ['module', 'main'],
   splitting: true,
   minifySyntax: true,
   format: 'esm',
@@ -20,4 +24,4 @@ await build({
   // Some dependencies are CommonJS and ask for built-ins with require().
   banner: { js: "import { createRequire } from 'node:module'; const require = createRequire(import.meta.url)" },
 })
-await chmod('dist/sallyport.js', 0o755)
+await chmod(`${outdir}/sallyport.js`, 0o755)
