@@ -25,6 +25,8 @@ export interface Fault {
   readonly cutUploadAfter?: number
   /** Takes no notice of `Range`. */
   readonly ignoreRange?: boolean
+  /** Closes the connection instead of answering. */
+  readonly hangUp?: boolean
   /** Neither answers nor closes. */
   readonly silent?: boolean
 }
@@ -40,6 +42,7 @@ interface FaultyExchange {
 export function withFault(exchange: FaultyExchange, proceed: () => Promise<void>): void {
   const { request, response, fault } = exchange
   if (fault?.silent === true) return void request.resume()
+  if (fault?.hangUp === true) return void request.socket.destroy()
   if (fault?.status !== undefined) {
     request.resume()
     response.writeHead(fault.status, fault.headers).end(fault.body)

@@ -45,6 +45,8 @@ export interface ScriptedRegistry {
   readonly content: ScriptedContent
   /** In the order in which they arrived; emptied by the test where it wants to. */
   readonly requests: RecordedRequest[]
+  /** The client's port of every connection that was made. */
+  readonly connections: number[]
   /** Puts a blob there. */
   addBlob(repository: string, bytes: Uint8Array): Descriptor
   /** Puts a manifest there, with a tag or without. */
@@ -69,6 +71,8 @@ export async function startScriptedRegistry(
     withFault({ request, response, record, fault }, () => answer({ request, response, content, options }))
   }
   const server = options.tls === undefined ? createServer(listener) : createSecureServer(options.tls, listener)
+  const connections: number[] = []
+  server.on('connection', (socket) => connections.push(socket.remotePort ?? 0))
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
   const { port } = server.address() as AddressInfo
@@ -83,6 +87,7 @@ export async function startScriptedRegistry(
     url: `${options.tls === undefined ? 'http' : 'https'}://127.0.0.1:${port}`,
     content,
     requests,
+    connections,
     addBlob: (repository, bytes) => content.addBlob(repository, bytes),
     addManifest: (repository, document, tag) => content.addManifest(repository, document, tag),
     fault: (fault) => void faults.push({ fault, left: fault.times ?? Number.POSITIVE_INFINITY }),

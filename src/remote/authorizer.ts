@@ -34,6 +34,7 @@ export interface AuthScope {
 export class Authorizer {
   readonly #options: AuthorizerOptions
   readonly #challenges = new Map<string, Challenge>()
+  readonly #warned = new Set<string>()
 
   constructor(options: AuthorizerOptions) {
     this.#options = options
@@ -89,7 +90,7 @@ export class Authorizer {
     }
     const isTrusted = own !== undefined && (await this.#isTrusted(realm, scope))
     if (own !== undefined && !isTrusted) {
-      this.#options.log.warn(`${scope.registry}: credentials are not sent to ${realm.host}; asking anonymously`)
+      this.#warnOnce(`${scope.registry}: credentials are not sent to ${realm.host}; asking anonymously`)
     }
     const token = await this.#options.tokens.get({
       realm,
@@ -101,6 +102,12 @@ export class Authorizer {
       signal: scope.signal,
     })
     return `Bearer ${token}`
+  }
+
+  #warnOnce(message: string): void {
+    if (this.#warned.has(message)) return
+    this.#warned.add(message)
+    this.#options.log.warn(message)
   }
 
   async #isTrusted(realm: URL, scope: AuthScope): Promise<boolean> {

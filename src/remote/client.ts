@@ -26,7 +26,6 @@ import { Connections } from './connections.ts'
 import type { CredentialsProvider } from './credentials.ts'
 import { Manifests } from './manifests.ts'
 import type { ProxySettings } from './proxy.ts'
-import { drainBody } from './read-body.ts'
 import { Referrers } from './referrers.ts'
 import { defaultRetryPolicy, type RetryPolicy } from './retry.ts'
 import { type TlsOptions, TlsSettings } from './tls-settings.ts'
@@ -97,6 +96,9 @@ export function createRegistryClient(options: RegistryClientOptions): RegistryCl
     refusesChunks: new Set(),
   })
 }
+
+/** A ping is answered with `{}`. */
+const maxPingBytes = 1024 * 1024
 
 class DistributionClient implements RegistryClient {
   readonly #connections: Connections
@@ -174,7 +176,7 @@ class DistributionClient implements RegistryClient {
 
   async ping(registry: string, signal?: AbortSignal): Promise<void> {
     const request = { method: 'GET', registry, path: '', subject: registry, actions: 'pull', lane: 'request' } as const
-    drainBody(await this.#connections.send({ ...request, expect: [200], signal }))
+    await this.#connections.read({ ...request, expect: [200], signal }, maxPingBytes)
   }
 
   insecurely(): RegistryClient {

@@ -207,20 +207,30 @@ export class Connections {
     return found
   }
 
-  /** HTTPS with any certificate, else plain HTTP (containers/image docker_client.go:detectPropertiesHelper). */
+  /**
+   * HTTPS with any certificate, else plain HTTP (containers/image docker_client.go:detectPropertiesHelper).
+   *
+   * @throws KnownError what is wrong with HTTP, where neither answers
+   */
   async #probe(secure: URL): Promise<URL> {
     const plain = new URL(`http://${secure.host}`)
-    const ping = async (origin: URL) => {
-      const request = { method: 'GET', url: new URL('/v2/', origin), headers: {}, isInsecure: true }
-      await readBody(await this.#options.transport.exchange(request), maxPingBytes, origin.host)
-      return origin
+    try {
+      return await this.#ping(secure)
+    } catch (error) {
+      this.#options.retries.log.debug(`${secure.host}: no HTTPS (${String(error)}); trying plain HTTP`)
     }
     try {
-      return await ping(secure)
-    } catch {
-      // Whatever is wrong with HTTPS here, the request itself will tell what is wrong with HTTP.
-      return plain
+      return await this.#ping(plain)
+    } catch (error) {
+      const about = { subject: secure.host, method: 'GET', url: new URL('/v2/', plain), attempt: 1 }
+      throw connectionError(about, error)
     }
+  }
+
+  async #ping(origin: URL): Promise<URL> {
+    const request = { method: 'GET', url: new URL('/v2/', origin), headers: {}, isInsecure: true }
+    await readBody(await this.#options.transport.exchange(request), maxPingBytes, origin.host)
+    return origin
   }
 }
 

@@ -42,6 +42,9 @@ export async function answerError(request: RequestSubject, answer: HttpAnswer, n
       retryAfterSeconds: retryAfterMs === undefined ? undefined : retryAfterMs / 1000,
     },
     retryable: isRetryable(answer.status),
+    ...(answer.status === 407 && {
+      hint: 'The proxy wants a name and a password: put them into https_proxy and http_proxy as http://NAME:PASSWORD@HOST:PORT.',
+    }),
   })
 }
 
@@ -50,6 +53,7 @@ function codeFor(status: number, registryCode: string | undefined): ErrorCode {
   if (status === 403) return 'REGISTRY_DENIED'
   if (status === 404) return registryCode === 'BLOB_UNKNOWN' ? 'BLOB_UNKNOWN' : 'MANIFEST_UNKNOWN'
   if (status === 429) return 'REGISTRY_RATE_LIMITED'
+  if (status === 407) return 'REGISTRY_UNREACHABLE'
   if (registryCode === 'DIGEST_INVALID') return 'BLOB_DIGEST_MISMATCH'
   return status >= 500 || status === 408 ? 'REGISTRY_FAILED' : 'REGISTRY_PROTOCOL'
 }

@@ -80,8 +80,10 @@ function delayMs({ policy, random }: RetryContext, attempt: number): number {
   return full / 2 + (random() * full) / 2
 }
 
+const connectCodes = ['ECONNREFUSED', 'EHOSTUNREACH', 'ENETUNREACH', 'EAI_AGAIN', 'ERR_CONNECT_TIMEOUT', 'ERR_PROXY']
+
 function neverConnected(error: KnownError): boolean {
-  return hasSystemCode(error.cause, 'ENOTFOUND', 'ECONNREFUSED', 'EHOSTUNREACH', 'ENETUNREACH', 'ERR_CONNECT_TIMEOUT')
+  return hasSystemCode(error.cause, ...connectCodes)
 }
 
 function retryAfterOf(error: KnownError): number | undefined {
