@@ -63,8 +63,11 @@ export interface RegistryClient extends ContentSource, ContentTarget {
   fetchBlob(repository: Reference, descriptor: Descriptor, options?: FetchBlobOptions): ChunkStream
   /** Size in bytes of a blob, or undefined where this repository does not have it. */
   blobSize(repository: Reference, digest: Digest, signal?: AbortSignal): Promise<number | undefined>
-  /** @throws KnownError where the registry cannot be reached or does not let us in */
-  ping(registry: string, signal?: AbortSignal): Promise<void>
+  /**
+   * @param place `HOST[:PORT]`, or with the path whose credentials count: an auth file may have others for each path
+   * @throws KnownError where the registry cannot be reached or does not let us in
+   */
+  ping(place: string, signal?: AbortSignal): Promise<void>
   /** The same connections and tokens, with every registry as if `isInsecure`: for a side with `tlsVerify: false`. */
   insecurely(): RegistryClient
   /** Lets go of idle connections. */
@@ -174,8 +177,10 @@ class DistributionClient implements RegistryClient {
     return this.#manifests.tags(repository, signal)
   }
 
-  async ping(registry: string, signal?: AbortSignal): Promise<void> {
-    const request = { method: 'GET', registry, path: '', subject: registry, actions: 'pull', lane: 'request' } as const
+  async ping(place: string, signal?: AbortSignal): Promise<void> {
+    const [registry = place, ...path] = place.split('/')
+    const repository = path.length > 0 ? path.join('/') : undefined
+    const request = { method: 'GET', registry, repository, path: '', subject: place, lane: 'request' } as const
     await this.#connections.read({ ...request, expect: [200], signal }, maxPingBytes)
   }
 

@@ -20,7 +20,8 @@ export interface RegistryRequest {
   readonly path: string | URL
   /** Names image or blob in messages. */
   readonly subject: string
-  readonly actions: 'pull' | 'pull,push'
+  /** What is done with `repository`; without it, no right is asked for: only the credentials are those of this path. */
+  readonly actions?: 'pull' | 'pull,push'
   /** A second repository of the same registry, to read from: the source of a mount. */
   readonly mountFrom?: string
   readonly lane: Lane
@@ -178,7 +179,7 @@ export class Connections {
       repository,
       origin,
       scopes: [
-        ...(repository === undefined ? [] : [`repository:${repository}:${actions}`]),
+        ...(repository === undefined || actions === undefined ? [] : [`repository:${repository}:${actions}`]),
         ...(mountFrom === undefined || mountFrom === repository ? [] : [`repository:${mountFrom}:pull`]),
       ],
       isInsecure: this.#options.isInsecure(registry),

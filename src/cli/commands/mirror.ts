@@ -3,7 +3,7 @@ import type { Command } from 'commander'
 import { loadImageSetConfiguration } from '../../config/image-set-configuration.ts'
 import { KnownError } from '../../errors/known-error.ts'
 import { type MirrorResult, mirrorToMirror } from '../../flows/mirror-to-mirror.ts'
-import { parseMirrorTarget } from '../../mirror/destination.ts'
+import { formatMirrorTarget, parseMirrorTarget } from '../../mirror/destination.ts'
 import { workspaceAt } from '../../mirror/workspace.ts'
 import { formatReference } from '../../oci/reference.ts'
 import type { CommandHost } from '../commands.ts'
@@ -56,7 +56,7 @@ async function run(destination: string, options: Options, context: CliContext): 
   const startedAt = context.clock.now()
   const progress = followMirror(context)
   try {
-    await registry.ping(target.registry, context.signal)
+    await registry.ping(formatMirrorTarget(target), context.signal)
     const isDryRun = options.dryRun === true || options.planOnly !== undefined
     const workspace = workspaceAt(options.workspace, context.cwd)
     const { signal } = context
