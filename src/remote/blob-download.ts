@@ -7,7 +7,6 @@ import { type Reference, repositoryName } from '../oci/reference.ts'
 import { iterateChunks } from './chunk-reader.ts'
 import type { Connections } from './connections.ts'
 import { connectionError } from './failure.ts'
-import { forEachBodyChunk } from './read-body.ts'
 import { beforeNextAttempt } from './retry.ts'
 import type { HttpAnswer } from './transport.ts'
 
@@ -72,7 +71,7 @@ export class BlobDownload implements ChunkStream {
     const answer = await this.#connections.sendOnce(request, attempt).catch(blobIsUnknown)
     try {
       progress.skip = this.#bytesToSkip(answer, from)
-      await forEachBodyChunk(answer, (chunk) => {
+      await answer.body.forEachChunk((chunk) => {
         const after = progress.position + chunk.byteLength - progress.skip
         if (after > this.#descriptor.size) throw this.#mismatch('more bytes came than that', false)
         return progress.accept(chunk)

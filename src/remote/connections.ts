@@ -111,7 +111,7 @@ export class Connections {
       const { answer, hint, isTokenOld } = await this.#authorized(request, url, origin)
       if (request.expect.includes(answer.status)) {
         pace.speedUp(request.lane)
-        answer.body.once('close', release)
+        answer.body.onClose(release)
         return answer
       }
       const now = this.#options.retries.clock.now()
@@ -160,6 +160,7 @@ export class Connections {
       body,
       signal,
       isInsecure: this.#options.isInsecure(request.registry),
+      isBulk: request.lane === 'download',
       ...(answerTimeoutMs !== undefined && { answerTimeoutMs }),
     }
     for (let stale = 0; ; stale += 1) {

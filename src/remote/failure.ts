@@ -66,14 +66,15 @@ async function readStart({ body }: HttpAnswer): Promise<string> {
   const chunks: Uint8Array[] = []
   let size = 0
   try {
-    for await (const chunk of body) {
-      if (chunk instanceof Uint8Array) chunks.push(chunk)
-      size += chunk.length
-      if (size > maxErrorBytes) break
-    }
+    await body.forEachChunk((chunk) => {
+      chunks.push(chunk)
+      size += chunk.byteLength
+      if (size > maxErrorBytes) throw new Error('that is enough to see what went wrong')
+      return undefined
+    })
   } catch {
-    // The status is the news; a body that breaks off on top of it adds nothing.
-    return ''
+    // The status is the news; a body that is too long or breaks off on top of it adds nothing.
+    body.destroy()
   }
   return Buffer.concat(chunks).toString('utf8')
 }

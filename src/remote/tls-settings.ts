@@ -8,9 +8,10 @@
 import { X509Certificate } from 'node:crypto'
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { createSecureContext, rootCertificates, type SecureContext, type SecureContextOptions } from 'node:tls'
+import type { SecureContext, SecureContextOptions } from 'node:tls'
 import { hasSystemCode, KnownError } from '../errors/known-error.ts'
 import type { Env } from '../host/env.ts'
+import { tls } from '../host/web-modules.ts'
 
 export interface TlsOptions {
   /** `certs.d` directories, the first that knows a host wins. */
@@ -51,24 +52,26 @@ export class TlsSettings {
 
   /**
    * @param host `host` or `host:port`, as in the URL
+   * @param isInsecure nobody's word is asked for, so that the bundles need not be read
    * @throws KnownError FILE_UNREADABLE, REGISTRY_TLS
    */
-  contextFor(host: string): Promise<SecureContext> {
-    const known = this.#contexts.get(host)
+  contextFor(host: string, isInsecure = false): Promise<SecureContext> {
+    const key = `${isInsecure} ${host}`
+    const known = this.#contexts.get(key)
     if (known !== undefined) return known
-    const made = this.#makeContext(host)
-    this.#contexts.set(host, made)
+    const made = this.#makeContext(host, isInsecure)
+    this.#contexts.set(key, made)
     return made
   }
 
-  async #makeContext(host: string): Promise<SecureContext> {
-    this.#roots ??= this.#loadRoots()
-    const roots = await this.#roots
+  async #makeContext(host: string, isInsecure: boolean): Promise<SecureContext> {
+    if (!isInsecure) this.#roots ??= this.#loadRoots()
+    const roots = isInsecure ? [] : await this.#roots
     const own = await this.#hostFiles(host)
     try {
       // OpenSSL passes over what is no certificate, and the handshake would fail without saying why.
       for (const pem of own.ca) new X509Certificate(pem)
-      return createSecureContext({ ...own, ca: [...roots, ...own.ca] })
+      return tls().createSecureContext({ ...own, ca: [...(roots ?? []), ...own.ca] })
     } catch (cause) {
       throw new KnownError('REGISTRY_TLS', `${host}: a certificate file for this host cannot be used`, {
         details: { host },
@@ -107,7 +110,7 @@ async function firstBundle(): Promise<readonly string[]> {
       if (!hasSystemCode(error, 'ENOENT', 'ENOTDIR', 'EACCES')) throw error
     }
   }
-  return rootCertificates
+  return tls().rootCertificates
 }
 
 async function readPem(path: string): Promise<string> {

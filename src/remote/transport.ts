@@ -4,15 +4,19 @@
  * Knows about sockets, proxies, TLS and silence; knows nothing of registries. Errors are Node's own, or an
  * `ExchangeError`; `failure.ts` turns them into what a person can read.
  *
- * node:http with `data` events is used on purpose: for bodies it costs less than `fetch` and less memory.
+ * node:http, because for bodies it costs less than `fetch`; and for large downloads even less: `bulk-connection.ts`.
  */
-import { type ClientRequest, Agent as HttpAgent, request as httpRequest, type IncomingMessage } from 'node:http'
-import { Agent as HttpsAgent, request as httpsRequest } from 'node:https'
+import type { ClientRequest, Agent as HttpAgent, IncomingMessage } from 'node:http'
+import type { Agent as HttpsAgent } from 'node:https'
 import type { Clock } from '../host/clock.ts'
-import { IdleWatch } from './idle-watch.ts'
+import { http, https } from '../host/web-modules.ts'
+import type { AnswerBody } from './answer-body.ts'
+import { BulkAgent } from './bulk-agent.ts'
+import { ChunkPool } from './chunk-pool.ts'
+import { Exchange } from './exchange.ts'
 import { type ProxySettings, proxyAuthorization, proxyFor } from './proxy.ts'
 import type { TlsSettings } from './tls-settings.ts'
-import { TunnelAgent } from './tunnel-agent.ts'
+import { createTunnelAgent } from './tunnel-agent.ts'
 
 /** Where a body that is not in memory is written to. Await what `write` returns before the next one, where it is one. */
 export interface BodySink {
@@ -37,18 +41,15 @@ export interface HttpRequest {
   readonly isInsecure: boolean
   /** How long the peer may think between the last byte sent and its first byte back, where the usual is too short. */
   readonly answerTimeoutMs?: number
+  /** A GET for much: over a connection of its own kind (`bulk-connection.ts`) where there is no proxy. */
+  readonly isBulk?: boolean
 }
 
 export interface HttpAnswer {
   readonly status: number
   readonly headers: IncomingMessage['headers']
-  /** To be read to its end, or destroyed: until then it holds a connection. */
-  readonly body: IncomingMessage
+  readonly body: AnswerBody
   readonly url: URL
-  /** Tells when the consumer is slow, so that this is not taken for a silent peer. */
-  readonly watch: IdleWatch
-  /** To be told of every chunk that was read. */
-  readonly onReceived: (bytes: number) => void
 }
 
 /** A connection that did not come about, fell silent, or turned out to be closed when it was used again. */
@@ -68,33 +69,36 @@ export interface TransportOptions {
   readonly connectTimeoutMs: number
   /** No byte in either direction for this long ends an exchange. There is no limit on the whole. */
   readonly idleTimeoutMs: number
-  /** Told of the bytes of every chunk of every answer. */
+  /** Told of the bytes of every chunk that node:http has read: those of `bulk-connection.ts` need nobody to collect them. */
   readonly onReceived: (bytes: number) => void
 }
 
 const keepAlive = { keepAlive: true, maxFreeSockets: 64, scheduling: 'lifo' } as const
 
-/** Bytes that may wait in this process for a slow target. */
-const maxBufferedBytes = 512 * 1024
-
 export class Transport {
   readonly #options: TransportOptions
-  readonly #httpAgent = new HttpAgent(keepAlive)
+  readonly #pool = new ChunkPool()
+  readonly #bulk: BulkAgent
+  readonly #httpAgent: HttpAgent = new http.Agent(keepAlive)
   readonly #httpsAgents = new Map<string, Promise<HttpsAgent>>()
 
   constructor(options: TransportOptions) {
     this.#options = options
+    this.#bulk = new BulkAgent(options, this.#pool)
   }
 
   /** Sends a request and resolves with the head of the answer. */
   async exchange(request: HttpRequest): Promise<HttpAnswer> {
     request.signal?.throwIfAborted()
+    const isDirect = proxyFor(request.url, this.#options.proxies) === undefined
+    if (request.isBulk && request.method === 'GET' && isDirect) return this.#bulk.exchange(request)
     const message = await this.#open(request)
-    return new Exchange(message, request, this.#options).run()
+    return new Exchange(message, request, { ...this.#options, pool: this.#pool }).run()
   }
 
   /** Closes idle connections, so that the process can end. */
   close(): void {
+    this.#bulk.close()
     this.#httpAgent.destroy()
     for (const agent of this.#httpsAgents.values()) {
       agent.then(
@@ -107,10 +111,10 @@ export class Transport {
   async #open({ method, url, headers, isInsecure }: HttpRequest): Promise<ClientRequest> {
     const proxy = proxyFor(url, this.#options.proxies)
     if (url.protocol === 'https:') {
-      return httpsRequest(url, { method, headers, agent: await this.#httpsAgent(url, isInsecure, proxy) })
+      return https().request(url, { method, headers, agent: await this.#httpsAgent(url, isInsecure, proxy) })
     }
-    if (proxy === undefined) return httpRequest(url, { method, headers, agent: this.#httpAgent })
-    return httpRequest({
+    if (proxy === undefined) return http.request(url, { method, headers, agent: this.#httpAgent })
+    return http.request({
       agent: this.#httpAgent,
       host: proxy.hostname.replace(/^\[|\]$/g, ''),
       port: proxy.port || 80,
@@ -130,132 +134,8 @@ export class Transport {
   }
 
   async #makeHttpsAgent(url: URL, isInsecure: boolean, proxy: URL | undefined): Promise<HttpsAgent> {
-    const secureContext = await this.#options.tls.contextFor(url.host)
+    const secureContext = await this.#options.tls.contextFor(url.host, isInsecure)
     const settings = { ...keepAlive, secureContext, rejectUnauthorized: !isInsecure }
-    return proxy === undefined ? new HttpsAgent(settings) : new TunnelAgent(settings, proxy)
-  }
-}
-
-/** The state of one exchange: from the first byte sent to the last byte of the answer. */
-class Exchange {
-  readonly #message: ClientRequest
-  readonly #request: HttpRequest
-  readonly #idleTimeoutMs: number
-  readonly #onReceived: (bytes: number) => void
-  readonly #watch: IdleWatch
-  #isAnswered = false
-  #isConnected = false
-
-  constructor(message: ClientRequest, request: HttpRequest, options: TransportOptions) {
-    this.#message = message
-    this.#request = request
-    this.#idleTimeoutMs = options.idleTimeoutMs
-    this.#onReceived = options.onReceived
-    this.#watch = new IdleWatch(options.clock, options.connectTimeoutMs, (idleMs) => {
-      const seconds = Math.round(idleMs / 1000)
-      message.destroy(
-        this.#isConnected
-          ? new ExchangeError('ERR_IDLE', `no byte for ${seconds} s`)
-          : new ExchangeError('ERR_CONNECT_TIMEOUT', `no connection after ${seconds} s`),
-      )
-    })
-  }
-
-  run(): Promise<HttpAnswer> {
-    const { signal, url } = this.#request
-    return new Promise((resolve, reject) => {
-      const onAbort = () => this.#message.destroy(signal?.reason)
-      signal?.addEventListener('abort', onAbort, { once: true })
-      this.#message.once('close', () => {
-        signal?.removeEventListener('abort', onAbort)
-        this.#watch.stop()
-      })
-      this.#message.on('error', (error) => reject(signal?.aborted ? signal.reason : this.#explain(error)))
-      this.#message.once('socket', (socket) => this.#onSocket(socket))
-      this.#message.once('response', (body: IncomingMessage) => {
-        this.#isAnswered = true
-        this.#watch.restart(this.#idleTimeoutMs)
-        body.once('close', () => this.#watch.stop())
-        resolve({
-          status: body.statusCode ?? 0,
-          headers: body.headers,
-          body,
-          url,
-          watch: this.#watch,
-          onReceived: this.#onReceived,
-        })
-      })
-      this.#send().catch((error: unknown) => {
-        if (this.#isAnswered) return
-        reject(error)
-        this.#message.destroy()
-      })
-    })
-  }
-
-  #onSocket(socket: import('node:net').Socket): void {
-    const connected = () => {
-      this.#isConnected = true
-      if (!this.#isAnswered) this.#watch.restart(this.#idleTimeoutMs)
-    }
-    // A TunnelAgent hands out sockets that are connected already; a new one connects after this event.
-    if (!socket.connecting && (this.#message.reusedSocket || this.#request.url.protocol === 'http:')) connected()
-    else socket.once(this.#request.url.protocol === 'https:' ? 'secureConnect' : 'connect', connected)
-  }
-
-  async #send(): Promise<void> {
-    const { body, answerTimeoutMs } = this.#request
-    if (body === undefined || body instanceof Uint8Array) this.#message.end(body)
-    else {
-      await body.writeTo(this.#sink())
-      this.#message.end()
-    }
-    if (answerTimeoutMs !== undefined && !this.#isAnswered) {
-      this.#message.once('finish', () => this.#isAnswered || this.#watch.restart(answerTimeoutMs))
-    }
-  }
-
-  #sink(): BodySink {
-    const watch = this.#watch
-    return {
-      write: (chunk) => this.#write(chunk),
-      get starving() {
-        return watch.paused
-      },
-      set starving(isStarving) {
-        watch.paused = isStarving
-      },
-    }
-  }
-
-  #write(chunk: Uint8Array): Promise<void> | undefined {
-    // An answer before the end of the request is a refusal: sending the rest would be in vain.
-    if (this.#isAnswered || this.#message.destroyed) return Promise.reject(new Error('the request is over'))
-    this.#message.write(chunk)
-    this.#watch.touch()
-    if (this.#message.writableLength < maxBufferedBytes) return undefined
-    return this.#drained()
-  }
-
-  #drained(): Promise<void> {
-    return new Promise((resolve, reject) => {
-      const settle = () => {
-        this.#message.off('drain', settle)
-        this.#message.off('close', settle)
-        this.#message.off('response', settle)
-        this.#watch.touch()
-        if (this.#isAnswered || this.#message.destroyed) reject(new Error('the request is over'))
-        else resolve()
-      }
-      this.#message.on('drain', settle)
-      this.#message.on('close', settle)
-      this.#message.on('response', settle)
-    })
-  }
-
-  #explain(error: Error): Error {
-    const isCut = 'code' in error && (error.code === 'ECONNRESET' || error.code === 'EPIPE')
-    if (!isCut || !this.#message.reusedSocket || this.#isAnswered) return error
-    return new ExchangeError('ERR_STALE_SOCKET', 'the server had closed the idle connection', error)
+    return proxy === undefined ? new (https().Agent)(settings) : createTunnelAgent(settings, proxy)
   }
 }

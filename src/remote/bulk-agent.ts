@@ -1,0 +1,113 @@
+/** The connections for large downloads: opened when needed, kept for the next. */
+import { connect, type Socket } from 'node:net'
+import { tls } from '../host/web-modules.ts'
+import { BulkConnection, type OpenSocket } from './bulk-connection.ts'
+import type { ChunkPool } from './chunk-pool.ts'
+import { IdleWatch } from './idle-watch.ts'
+import { ExchangeError, type HttpAnswer, type HttpRequest, type TransportOptions } from './transport.ts'
+
+const maxIdlePerHost = 16
+
+export class BulkAgent {
+  readonly #options: TransportOptions
+  readonly #pool: ChunkPool
+  readonly #idle = new Map<string, BulkConnection[]>()
+
+  constructor(options: TransportOptions, pool: ChunkPool) {
+    this.#options = options
+    this.#pool = pool
+  }
+
+  /** A GET without a body, and without a proxy. */
+  async exchange(request: HttpRequest): Promise<HttpAnswer> {
+    const key = `${request.isInsecure} ${request.url.origin}`
+    const text = headOf(request)
+    const open = await this.#opener(request)
+    request.signal?.throwIfAborted()
+    const connection = this.#idleConnection(key) ?? new BulkConnection(open, this.#pool)
+    const watch = this.#watch(connection)
+    const onAbort = () => connection.destroy(asError(request.signal?.reason))
+    request.signal?.addEventListener('abort', onAbort, { once: true })
+    const leave = () => request.signal?.removeEventListener('abort', onAbort)
+    try {
+      const { head, body } = await connection.request(text, watch, () => this.#keep(key, connection))
+      watch.restart(this.#options.idleTimeoutMs)
+      body.onClose(leave)
+      return { status: head.status, headers: head.headers, body, url: request.url }
+    } catch (error) {
+      leave()
+      watch.stop()
+      throw request.signal?.aborted ? request.signal.reason : explain(error, connection)
+    }
+  }
+
+  close(): void {
+    for (const connections of this.#idle.values()) for (const connection of connections) connection.destroy()
+    this.#idle.clear()
+  }
+
+  #idleConnection(key: string): BulkConnection | undefined {
+    const idle = this.#idle.get(key) ?? []
+    for (let connection = idle.pop(); connection !== undefined; connection = idle.pop()) {
+      if (!connection.socket.destroyed) return connection
+    }
+    return undefined
+  }
+
+  #keep(key: string, connection: BulkConnection): void {
+    const idle = (this.#idle.get(key) ?? []).filter(({ socket }) => !socket.destroyed)
+    if (idle.length < maxIdlePerHost) idle.push(connection)
+    else connection.destroy()
+    this.#idle.set(key, idle)
+  }
+
+  #watch(connection: BulkConnection): IdleWatch {
+    const { clock, connectTimeoutMs, idleTimeoutMs } = this.#options
+    const { socket } = connection
+    const isOpen = !socket.connecting
+    const watch = new IdleWatch(clock, isOpen ? idleTimeoutMs : connectTimeoutMs, (idleMs) => {
+      const seconds = Math.round(idleMs / 1000)
+      const isConnected = !socket.connecting && !socket.pending
+      connection.destroy(
+        isConnected
+          ? new ExchangeError('ERR_IDLE', `no byte for ${seconds} s`)
+          : new ExchangeError('ERR_CONNECT_TIMEOUT', `no connection after ${seconds} s`),
+      )
+    })
+    if (!isOpen) socket.once('connect', () => watch.restart(idleTimeoutMs))
+    return watch
+  }
+
+  async #opener({ url, isInsecure }: HttpRequest): Promise<OpenSocket> {
+    const host = url.hostname.replace(/^\[|\]$/g, '')
+    if (url.protocol === 'http:') {
+      const port = Number(url.port || 80)
+      return (onread) => connect({ host, port, onread })
+    }
+    const secureContext = await this.#options.tls.contextFor(url.host, isInsecure)
+    const settings = { host, port: Number(url.port || 443), secureContext, rejectUnauthorized: !isInsecure }
+    // An address is no server name (RFC 6066 3). `onread` is missing in the types of tls.connect, not in the function.
+    const servername = /^[\d.]+$|:/.test(host) ? '' : host
+    return (onread): Socket => tls().connect({ ...settings, servername, ...{ onread } })
+  }
+}
+
+/** @throws Error where a header would end its line */
+function headOf({ method, url, headers }: HttpRequest): string {
+  const lines = [`${method} ${url.pathname}${url.search} HTTP/1.1`, `host: ${url.host}`]
+  for (const [name, value] of Object.entries(headers)) {
+    if (/[^\t\x20-\x7e\x80-\xff]/.test(value)) throw new Error(`the value of the header ${name} is no header value`)
+    lines.push(`${name}: ${value}`)
+  }
+  return `${lines.join('\r\n')}\r\n\r\n`
+}
+
+function explain(error: unknown, connection: BulkConnection): unknown {
+  const isCut = error instanceof Error && 'code' in error && (error.code === 'ECONNRESET' || error.code === 'EPIPE')
+  if (!isCut || !connection.isReused) return error
+  return new ExchangeError('ERR_STALE_SOCKET', 'the server had closed the idle connection', error)
+}
+
+function asError(reason: unknown): Error {
+  return reason instanceof Error ? reason : new Error(String(reason))
+}

@@ -1,0 +1,133 @@
+/** One exchange over node:http: from the first byte sent to the last byte of the answer. */
+import type { ClientRequest, IncomingMessage } from 'node:http'
+import type { Socket } from 'node:net'
+import { MessageBody } from './answer-body.ts'
+import type { ChunkPool } from './chunk-pool.ts'
+import { IdleWatch } from './idle-watch.ts'
+import { type BodySink, ExchangeError, type HttpAnswer, type HttpRequest, type TransportOptions } from './transport.ts'
+
+/** Bytes that may wait in this process for a slow target. */
+const maxBufferedBytes = 512 * 1024
+
+export class Exchange {
+  readonly #message: ClientRequest
+  readonly #request: HttpRequest
+  readonly #idleTimeoutMs: number
+  readonly #pool: ChunkPool
+  readonly #onReceived: (bytes: number) => void
+  readonly #watch: IdleWatch
+  #isAnswered = false
+  #isConnected = false
+
+  constructor(message: ClientRequest, request: HttpRequest, options: TransportOptions & { pool: ChunkPool }) {
+    this.#pool = options.pool
+    this.#message = message
+    this.#request = request
+    this.#idleTimeoutMs = options.idleTimeoutMs
+    this.#onReceived = options.onReceived
+    this.#watch = new IdleWatch(options.clock, options.connectTimeoutMs, (idleMs) => {
+      const seconds = Math.round(idleMs / 1000)
+      message.destroy(
+        this.#isConnected
+          ? new ExchangeError('ERR_IDLE', `no byte for ${seconds} s`)
+          : new ExchangeError('ERR_CONNECT_TIMEOUT', `no connection after ${seconds} s`),
+      )
+    })
+  }
+
+  run(): Promise<HttpAnswer> {
+    const { signal, url } = this.#request
+    return new Promise((resolve, reject) => {
+      const onAbort = () => this.#message.destroy(signal?.reason)
+      signal?.addEventListener('abort', onAbort, { once: true })
+      this.#message.once('close', () => {
+        signal?.removeEventListener('abort', onAbort)
+        this.#watch.stop()
+      })
+      this.#message.on('error', (error) => reject(signal?.aborted ? signal.reason : this.#explain(error)))
+      this.#message.once('socket', (socket) => this.#onSocket(socket))
+      this.#message.once('response', (body: IncomingMessage) => {
+        this.#isAnswered = true
+        this.#watch.restart(this.#idleTimeoutMs)
+        body.once('close', () => this.#watch.stop())
+        resolve({
+          status: body.statusCode ?? 0,
+          headers: body.headers,
+          body: new MessageBody(body, this.#watch, this.#onReceived),
+          url,
+        })
+      })
+      this.#send().catch((error: unknown) => {
+        if (this.#isAnswered) return
+        reject(error)
+        this.#message.destroy()
+      })
+    })
+  }
+
+  #onSocket(socket: Socket): void {
+    const connected = () => {
+      this.#isConnected = true
+      if (!this.#isAnswered) this.#watch.restart(this.#idleTimeoutMs)
+    }
+    // A TunnelAgent hands out sockets that are connected already; a new one connects after this event.
+    if (!socket.connecting && (this.#message.reusedSocket || this.#request.url.protocol === 'http:')) connected()
+    else socket.once(this.#request.url.protocol === 'https:' ? 'secureConnect' : 'connect', connected)
+  }
+
+  async #send(): Promise<void> {
+    const { body, answerTimeoutMs } = this.#request
+    if (body === undefined || body instanceof Uint8Array) this.#message.end(body)
+    else {
+      await body.writeTo(this.#sink())
+      this.#message.end()
+    }
+    if (answerTimeoutMs !== undefined && !this.#isAnswered) {
+      this.#message.once('finish', () => this.#isAnswered || this.#watch.restart(answerTimeoutMs))
+    }
+  }
+
+  #sink(): BodySink {
+    const watch = this.#watch
+    return {
+      write: (chunk) => this.#write(chunk),
+      get starving() {
+        return watch.paused
+      },
+      set starving(isStarving) {
+        watch.paused = isStarving
+      },
+    }
+  }
+
+  #write(chunk: Uint8Array): Promise<void> | undefined {
+    // An answer before the end of the request is a refusal: sending the rest would be in vain.
+    if (this.#isAnswered || this.#message.destroyed) return Promise.reject(new Error('the request is over'))
+    this.#message.write(chunk, () => this.#pool.giveBack(chunk))
+    this.#watch.touch()
+    if (this.#message.writableLength < maxBufferedBytes) return undefined
+    return this.#drained()
+  }
+
+  #drained(): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const settle = () => {
+        this.#message.off('drain', settle)
+        this.#message.off('close', settle)
+        this.#message.off('response', settle)
+        this.#watch.touch()
+        if (this.#isAnswered || this.#message.destroyed) reject(new Error('the request is over'))
+        else resolve()
+      }
+      this.#message.on('drain', settle)
+      this.#message.on('close', settle)
+      this.#message.on('response', settle)
+    })
+  }
+
+  #explain(error: Error): Error {
+    const isCut = 'code' in error && (error.code === 'ECONNRESET' || error.code === 'EPIPE')
+    if (!isCut || !this.#message.reusedSocket || this.#isAnswered) return error
+    return new ExchangeError('ERR_STALE_SOCKET', 'the server had closed the idle connection', error)
+  }
+}
