@@ -36,19 +36,20 @@ export async function findLayerFiles(search: LayerSearch): Promise<Map<string, B
   const open = new Set(search.wanted)
   for (const layer of search.layers.toReversed()) {
     if (open.size === 0) break
-    const hidden = await searchLayer(search, layer, open, found)
-    for (const path of [...found.keys(), ...hidden]) open.delete(path)
+    const { files, hidden } = await searchLayer(search, layer, open)
+    for (const [path, content] of files) found.set(path, content)
+    for (const path of [...files.keys(), ...hidden]) open.delete(path)
   }
   return found
 }
 
-/** Reads one layer to its end; returns the wanted paths that a whiteout in it hides from the layers below. */
+/** Reads one layer to its end: the wanted files in it, and the wanted paths that it hides from the layers below. */
 async function searchLayer(
   search: LayerSearch,
   layer: Descriptor,
   open: ReadonlySet<string>,
-  found: Map<string, Buffer>,
-): Promise<Set<string>> {
+): Promise<{ files: Map<string, Buffer>; hidden: Set<string> }> {
+  const files = new Map<string, Buffer>()
   const hidden = new Set<string>()
   const tar = extract()
   const compressed = Readable.from(search.open(layer), { objectMode: false })
@@ -59,7 +60,8 @@ async function searchLayer(
     for await (const entry of tar) {
       const path = safePath(entry.header.name, search.origin, layer)
       for (const hiddenPath of hiddenBy(path, open)) hidden.add(hiddenPath)
-      if (open.has(path) && entry.header.type === 'file') found.set(path, await readEntry(entry as AsyncIterable<Uint8Array>, search, path))
+      if (open.has(path) && entry.header.type === 'file')
+        files.set(path, await readEntry(entry as AsyncIterable<Uint8Array>, search, path))
       else entry.resume()
     }
   } catch (error) {
@@ -67,7 +69,7 @@ async function searchLayer(
   } finally {
     compressed.destroy()
   }
-  return hidden
+  return { files, hidden }
 }
 
 function decompressorFor(mediaType: string) {

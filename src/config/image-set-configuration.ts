@@ -4,7 +4,7 @@
  * Source: openshift/oc-mirror `internal/pkg/api/v2alpha1/type_config.go`. Parts of the format that this version does not
  * carry out are refused by name, so that nothing is silently left behind.
  */
-import { z } from 'zod'
+import * as z from 'zod'
 import { KnownError } from '../errors/known-error.ts'
 import { isRepositoryPath, isTag, parseReference } from '../oci/reference.ts'
 import { parseYaml, readTextFile, type YamlSource } from './yaml-document.ts'

@@ -3,7 +3,7 @@
  */
 import { readFile } from 'node:fs/promises'
 import { isMap, isPair, isScalar, isSeq, LineCounter, type Node, parseDocument } from 'yaml'
-import { z } from 'zod'
+import * as z from 'zod'
 import { type Finding, finding } from '../errors/finding.ts'
 import { hasSystemCode, KnownError } from '../errors/known-error.ts'
 import { nearest } from './nearest.ts'
@@ -53,7 +53,7 @@ export function parseYaml<Schema extends z.ZodType>(source: YamlSource, schema: 
 }
 
 /** One error for all the findings of a file. */
-export function invalidConfig(findings: readonly Finding[]): KnownError {
+function invalidConfig(findings: readonly Finding[]): KnownError {
   const inOrder = findings.toSorted((a, b) => (a.where?.line ?? 0) - (b.where?.line ?? 0))
   const lines = inOrder.map(
     ({ summary, where }) => `${where ? `${where.file}:${where.line}:${where.column}: ` : ''}${summary}`,

@@ -7,7 +7,7 @@
 import { mapConcurrently } from '../host/concurrency.ts'
 import type { ContentSource } from '../oci/content.ts'
 import type { Descriptor } from '../oci/descriptor.ts'
-import { type Digest, hexOf } from '../oci/digest.ts'
+import type { Digest } from '../oci/digest.ts'
 import { blobsOf, childrenOf, parseManifest } from '../oci/manifest.ts'
 import { formatReference, type Reference } from '../oci/reference.ts'
 import { unknownManifest } from './local-content.ts'
@@ -155,9 +155,4 @@ function tagged({ registry, repository }: Reference, tag: string): Reference {
 
 export function byDigest({ registry, repository }: Reference, digest: Digest): Reference {
   return { registry, repository, digest }
-}
-
-/** How people read a digest in a line of text: `sha256:0123456789ab`. */
-export function shortDigest(digest: Digest): string {
-  return `${digest.slice(0, digest.indexOf(':'))}:${hexOf(digest).slice(0, 12)}`
 }

@@ -48,12 +48,9 @@ export function targetRepository(target: MirrorTarget, repository: string): Refe
 
 export const releaseRepositories = { images: 'openshift/release-images', components: 'openshift/release' } as const
 
-/** The tag of a release image: its own, or the hex of its digest when it was named by digest only. */
-export function releaseTag(source: Reference): string {
-  return source.tag ?? (source.digest ? hexOf(source.digest) : 'latest')
-}
-
-/** The tag of an image that was named by digest only: `sha256-<hex>`. */
-export function tagFor(source: Reference): string {
-  return source.tag ?? (source.digest?.replace(':', '-') || 'latest')
+/** The tag at the target: the image's own, or the hex of its digest for a release, `sha256-<hex>` for any other. */
+export function tagFor({ tag, digest }: Reference, kind: 'release' | 'other'): string {
+  if (tag !== undefined) return tag
+  if (digest === undefined) return 'latest'
+  return kind === 'release' ? hexOf(digest) : digest.replace(':', '-')
 }

@@ -20,7 +20,7 @@ import {
   type ReleasePayload,
 } from '../openshift/release-payload.ts'
 import { byDigest } from './closure.ts'
-import { type MirrorTarget, releaseRepositories, releaseTag, targetRepository } from './destination.ts'
+import { type MirrorTarget, releaseRepositories, tagFor, targetRepository } from './destination.ts'
 import { type LocalContent, unknownManifest } from './local-content.ts'
 import type { SelectedImage } from './selection.ts'
 import { readIfPresent, type Workspace, writeIfChanged, writeWhole } from './workspace.ts'
@@ -42,7 +42,7 @@ export async function selectRelease(
   target: MirrorTarget,
   options: SelectOptions,
 ): Promise<readonly SelectedImage[]> {
-  const tag = releaseTag(release)
+  const tag = tagFor(release, 'release')
   const payload = await readRelease(release, options)
   const image: SelectedImage = {
     source: release,
@@ -75,7 +75,7 @@ export async function readRelease(release: Reference, options: SelectOptions): P
   // Parsed before it is kept: what is no payload must not be found here next time.
   const payload = parseReleasePayload(files, origin)
   for (const [path, bytes] of files) await writeWhole(join(directory, path), bytes)
-  await writeHoldRelease(options.workspace, releaseTag(release), files)
+  await writeHoldRelease(options.workspace, tagFor(release, 'release'), files)
   return payload
 }
 

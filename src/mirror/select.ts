@@ -23,7 +23,7 @@ export async function selectImages(
       class: 'additional',
       destination: {
         ...targetRepository(target, image.targetRepo ?? source.repository),
-        tag: image.targetTag ?? tagFor(source),
+        tag: image.targetTag ?? tagFor(source, 'other'),
       },
       why: `additionalImages ${image.name}`,
     }

@@ -13,11 +13,11 @@
  *         uploads.ndjson             uploads that were under way
  *         lock                       held by the process at work
  */
-import { randomUUID } from 'node:crypto'
 import { chmod, mkdir, open, readFile, rename, rm } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { hasSystemCode, KnownError } from '../errors/known-error.ts'
+import { randomId } from '../host/random.ts'
 
 export interface Workspace {
   /** `<workspace>/working-dir` */
@@ -64,7 +64,7 @@ export async function readIfPresent(path: string): Promise<string | undefined> {
  */
 export async function writeWhole(path: string, content: string | Uint8Array, mode = 0o644): Promise<void> {
   await mkdir(dirname(path), { recursive: true })
-  const staged = `${path}.${randomUUID()}.new`
+  const staged = `${path}.${randomId()}.new`
   try {
     const file = await open(staged, 'wx', mode)
     try {

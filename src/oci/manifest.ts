@@ -4,7 +4,7 @@
  * Parsing is tolerant where registries and build tools differ (missing `mediaType`, unknown fields) and strict where
  * the bytes decide what is moved: every descriptor needs a digest and a size.
  */
-import { z } from 'zod'
+import * as z from 'zod'
 import { KnownError } from '../errors/known-error.ts'
 import type { Descriptor } from './descriptor.ts'
 import { type Digest, isDigest } from './digest.ts'

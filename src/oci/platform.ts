@@ -5,8 +5,3 @@ export interface Platform {
   readonly variant?: string | undefined
   readonly 'os.version'?: string | undefined
 }
-
-/** `linux/arm64/v8`, as podman and docker write it. */
-export function formatPlatform(platform: Platform): string {
-  return [platform.os, platform.architecture, platform.variant].filter(Boolean).join('/')
-}

@@ -4,7 +4,7 @@
  * Source: openshift/api `config/v1/types_image_{digest,tag}_mirror_set.go`, `operator/v1alpha1/types_image_content_source_policy.go`.
  */
 import { parseAllDocuments, stringify } from 'yaml'
-import { z } from 'zod'
+import * as z from 'zod'
 import { KnownError } from '../errors/known-error.ts'
 
 export type MirrorSetKind = 'ImageDigestMirrorSet' | 'ImageTagMirrorSet' | 'ImageContentSourcePolicy'

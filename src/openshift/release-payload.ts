@@ -4,7 +4,7 @@
  *
  * Source: openshift/oc `pkg/cli/admin/release/info.go`, openshift/cluster-version-operator `pkg/payload`.
  */
-import { z } from 'zod'
+import * as z from 'zod'
 import { KnownError } from '../errors/known-error.ts'
 import { parseReference, type Reference } from '../oci/reference.ts'
 
@@ -45,9 +45,9 @@ const ReleaseMetadata = z.object({ kind: z.literal('cincinnati-metadata-v0'), ve
 export function parseReleasePayload(files: ReadonlyMap<string, Uint8Array>, origin: string): ReleasePayload {
   const references = files.get(payloadFiles.imageReferences)
   if (!references) throw invalid(origin, `it has no ${payloadFiles.imageReferences}`)
-  const stream = parse(ImageReferences, references, payloadFiles.imageReferences, origin)
+  const stream = parse(ImageReferences, references, { file: payloadFiles.imageReferences, origin })
   const metadata = files.get(payloadFiles.metadata)
-  const named = metadata && parse(ReleaseMetadata, metadata, payloadFiles.metadata, origin).version
+  const named = metadata && parse(ReleaseMetadata, metadata, { file: payloadFiles.metadata, origin }).version
   const version = named ?? stream.metadata?.name
   if (version === undefined) throw invalid(origin, 'neither release-metadata nor image-references names a version')
   const components = stream.spec.tags.flatMap(({ name, from }): ReleaseComponent[] =>
@@ -57,7 +57,7 @@ export function parseReleasePayload(files: ReadonlyMap<string, Uint8Array>, orig
   return { version, components }
 }
 
-function parse<T>(schema: z.ZodType<T>, bytes: Uint8Array, file: string, origin: string): T {
+function parse<T>(schema: z.ZodType<T>, bytes: Uint8Array, { file, origin }: { file: string; origin: string }): T {
   let document: unknown
   try {
     document = JSON.parse(Buffer.from(bytes).toString('utf8'))

@@ -124,12 +124,12 @@ function rewrite(reference: Reference, entry: RegistryEntry, { location }: { rea
     if (formatReference(parsed) === rewritten) return parsed
   } catch (error) {
     if (!(error instanceof KnownError)) throw error
-    throw rewriteInvalid(entry, text, rewritten, error)
+    throw rewriteInvalid(entry, { from: text, to: rewritten }, error)
   }
-  throw rewriteInvalid(entry, text, rewritten, new Error('repository name must be canonical'))
+  throw rewriteInvalid(entry, { from: text, to: rewritten }, new Error('repository name must be canonical'))
 }
 
-function rewriteInvalid(entry: RegistryEntry, from: string, to: string, cause: Error): KnownError {
+function rewriteInvalid(entry: RegistryEntry, { from, to }: { from: string; to: string }, cause: Error): KnownError {
   return new KnownError(
     'REFERENCE_REWRITE_INVALID',
     `rewriting reference: ${from} becomes ${to}, which is no reference (entry "${entry.prefix}" in ${entry.origin})`,

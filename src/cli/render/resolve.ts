@@ -52,9 +52,9 @@ function renderOutcome({ asked, usable, note, resolution, error }: Outcome): str
 function renderResolution({ endpoints, skipped }: Resolution): readonly string[] {
   return [
     ...endpoints.flatMap((endpoint, index) =>
-      row(`${index + 1}`, stateOf(endpoint), formatReference(endpoint.reference), whyOf(endpoint)),
+      row(`${index + 1}`, stateOf(endpoint), [formatReference(endpoint.reference), whyOf(endpoint)]),
     ),
-    ...skipped.flatMap(({ location, why }) => row('-', 'unused', location, why)),
+    ...skipped.flatMap(({ location, why }) => row('-', 'unused', [location, why])),
   ]
 }
 
@@ -66,7 +66,7 @@ function whyOf({ insecure, why }: Endpoint): string {
   return insecure ? `${why}; insecure: plain HTTP and any certificate are accepted` : why
 }
 
-function row(number: string, state: string, place: string, why: string): readonly string[] {
+function row(number: string, state: string, [place, why]: readonly [string, string]): readonly string[] {
   const indent = 15
   return [`  ${number.padStart(2)}  ${state.padEnd(indent - 6)}${place}`, `${' '.repeat(indent)}${why}`]
 }
