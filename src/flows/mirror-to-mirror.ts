@@ -10,6 +10,7 @@ import { mapConcurrently } from '../host/concurrency.ts'
 import { acquireLock } from '../host/lock.ts'
 import { type ResolvedImage, resolveImage } from '../mirror/closure.ts'
 import { formatMirrorTarget, type MirrorTarget } from '../mirror/destination.ts'
+import { distrustBlobs } from '../mirror/distrust.ts'
 import { type DoneImage, failureBits, provenImages, readDone, recordDone } from '../mirror/done.ts'
 import type { OnMirrorEvent } from '../mirror/events.ts'
 import { Holdings } from '../mirror/holdings.ts'
@@ -21,6 +22,7 @@ import type { SelectedImage } from '../mirror/selection.ts'
 import { asKnownError, type TransferReport, transfer } from '../mirror/transfer.ts'
 import { type Workspace, writeWhole } from '../mirror/workspace.ts'
 import type { ContentSource, ContentTarget } from '../oci/content.ts'
+import type { Digest } from '../oci/digest.ts'
 import { formatReference } from '../oci/reference.ts'
 
 export interface MirrorRequest {
@@ -87,12 +89,13 @@ class MirrorRun {
     const recorded = (await readDone(workspace)).get(this.#targetName) ?? []
     const proven = await provenImages(images, recorded, { source: this.#source, target: registry, signal })
     const resolved = await this.#resolve(images.filter((image) => !proven.has(image)))
-    const present = await this.#presentAt(resolved)
+    const suspects = recorded.filter(({ suspect }) => suspect !== undefined)
+    const present = await this.#presentAt(resolved, suspects)
     const plan = planMirror(this.#targetName, resolved, (image) => present.has(image))
     onEvent({ type: 'mirror.planned', totals: plan.totals })
     const base = { plan, proven: proven.size, blocked }
     if (isDryRun) return { ...base, ...this.#outcome(), files: [await this.#writeMapping(images)] }
-    const report = resolved.length > 0 ? await this.#transfer(plan) : undefined
+    const report = resolved.length > 0 ? await this.#transfer(plan, suspects) : undefined
     this.#collectFailures(resolved, report)
     await this.#record(resolved)
     const files = await this.#writeResources(images)
@@ -117,24 +120,26 @@ class MirrorRun {
     return resolved.flat()
   }
 
-  /** The images whose destination already answers with the right digest. */
-  async #presentAt(images: readonly ResolvedImage[]): Promise<Set<ResolvedImage>> {
+  /** The images whose destination already answers with the right digest. For a suspect that proves nothing. */
+  async #presentAt(images: readonly ResolvedImage[], suspects: readonly DoneImage[]): Promise<Set<ResolvedImage>> {
     const { registry, signal } = this.#request
+    const suspected = new Set(suspects.flatMap((image) => [image, ...image.attached].map((one) => one.destination)))
     const present = await mapConcurrently(images, 32, async (image) => {
+      if (suspected.has(formatReference(image.selected.destination))) return false
       const there = await registry.resolve(image.selected.destination, signal)
       return there?.digest === image.digest
     })
     return new Set(images.filter((_, index) => present[index]))
   }
 
-  async #transfer(plan: MirrorPlan): Promise<TransferReport> {
+  async #transfer(plan: MirrorPlan, suspects: readonly DoneImage[]): Promise<TransferReport> {
     const { workspace, registry, signal, onEvent, concurrency } = this.#request
     await writeWhole(join(workspace.state, 'plan.json'), `${JSON.stringify(plan, null, 2)}\n`)
     const holdings = await Holdings.open(workspace, this.#targetName)
     try {
       const report = await transfer(plan, {
         source: this.#source,
-        target: registry,
+        target: distrustBlobs(registry, wrongBlobs(suspects)),
         local: this.#local,
         holdings,
         signal,
@@ -206,6 +211,10 @@ class MirrorRun {
     const exitStatus = this.#failures.reduce((mask, { image }) => mask | failureBits[image.class], 0)
     return { failures: this.#failures, exitStatus }
   }
+}
+
+function wrongBlobs(suspects: readonly DoneImage[]): Set<Digest> {
+  return new Set(suspects.flatMap(({ suspect }) => suspect?.wrongBlobs ?? []))
 }
 
 function doneImage({ selected, digest }: ResolvedImage, attached: readonly ResolvedImage[]): DoneImage {

@@ -2,9 +2,11 @@
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { hasSystemCode, KnownError } from '../errors/known-error.ts'
-import { type DoneImage, readDone } from '../mirror/done.ts'
+import { acquireLock } from '../host/lock.ts'
+import { type DoneImage, markSuspect, readDone } from '../mirror/done.ts'
 import { LocalContent } from '../mirror/local-content.ts'
 import { readRelease } from '../mirror/select-release.ts'
+import { type VerifyOptions, type VerifyReport, verifyMirror } from '../mirror/verify-mirror.ts'
 import type { Workspace } from '../mirror/workspace.ts'
 import type { ContentSource } from '../oci/content.ts'
 import { parseReference, type Reference } from '../oci/reference.ts'
@@ -32,6 +34,40 @@ export async function mirroredImages(
   throw new KnownError('USAGE', `${workspace.root} does not say what is at ${name ?? 'which destination'}: ${known}`, {
     hint: 'Name the workspace and the destination of an earlier sallyport mirror.',
   })
+}
+
+/**
+ * Verifies what a workspace says is at a target, and notes there what is broken: the next mirror run then does not take
+ * the tags of these images for a proof, and looks at each of their blobs.
+ *
+ * @param target as for `mirroredImages`
+ * @returns with `isNoted` false where there was something to note and this user, or a mirror at work, did not let us
+ */
+export async function verifyMirrored(
+  workspace: Workspace,
+  target: string | undefined,
+  options: VerifyOptions,
+): Promise<{ target: string; report: VerifyReport; isNoted: boolean }> {
+  const { target: name, images } = await mirroredImages(workspace, target)
+  const report = await verifyMirror(images, options)
+  const isNoted = report.broken.size === 0 || (await noteBroken(workspace, name, report))
+  return { target: name, report, isNoted }
+}
+
+async function noteBroken(workspace: Workspace, target: string, { broken }: VerifyReport): Promise<boolean> {
+  try {
+    const release = await acquireLock(join(workspace.state, 'lock'))
+    try {
+      await markSuspect(workspace, target, broken)
+      return true
+    } finally {
+      await release()
+    }
+  } catch (error) {
+    const isLocked = error instanceof KnownError && error.code === 'STORE_LOCKED'
+    if (isLocked || hasSystemCode(error, 'EACCES', 'EPERM', 'EROFS')) return false
+    throw error
+  }
 }
 
 /**

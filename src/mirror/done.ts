@@ -4,7 +4,7 @@
  * A record, not a proof: an image counts as present only if its repository still lists its tag.
  */
 import { join } from 'node:path'
-import { z } from 'zod'
+import * as z from 'zod'
 import { mapConcurrently } from '../host/concurrency.ts'
 import type { ContentSource, ContentTarget } from '../oci/content.ts'
 import { type Digest, isDigest } from '../oci/digest.ts'
@@ -12,15 +12,22 @@ import { formatReference, parseReference, repositoryName } from '../oci/referenc
 import type { ContentClass, SelectedImage } from './selection.ts'
 import { readIfPresent, type Workspace, writeIfChanged } from './workspace.ts'
 
+const DigestText = z.custom<Digest>((value) => typeof value === 'string' && isDigest(value))
+
 const DoneImage = z.object({
   source: z.string(),
   destination: z.string(),
-  digest: z.custom<Digest>((value) => typeof value === 'string' && isDigest(value)),
+  digest: DigestText,
   class: z.enum(['release', 'operator', 'additional', 'helm']),
   why: z.string(),
   isReleaseImage: z.boolean().optional(),
   /** Destinations of the signatures and other artifacts that came with it. */
   attached: z.array(z.object({ destination: z.string(), digest: z.string() })).default([]),
+  /**
+   * Set where verification found the image broken: the next run looks at each of its blobs, and sends `wrongBlobs` anew
+   * although the target says that it has them.
+   */
+  suspect: z.object({ wrongBlobs: z.array(DigestText) }).optional(),
 })
 export type DoneImage = z.infer<typeof DoneImage>
 
@@ -52,6 +59,26 @@ export async function readDone(workspace: Workspace): Promise<ReadonlyMap<string
   return new Map(Object.entries((await readFile(workspace)).targets))
 }
 
+/**
+ * Notes that images are broken at the target, so that their tags do not count as a proof any more.
+ *
+ * @param broken by destination, with the blobs there whose bytes are wrong
+ */
+export async function markSuspect(
+  workspace: Workspace,
+  target: string,
+  broken: ReadonlyMap<string, readonly Digest[]>,
+): Promise<void> {
+  const images = (await readDone(workspace)).get(target) ?? []
+  const marked = images.flatMap((image) => {
+    const wrongBlobs = broken.get(image.destination)
+    if (wrongBlobs === undefined) return []
+    const known = image.suspect?.wrongBlobs ?? []
+    return [{ ...image, suspect: { wrongBlobs: [...new Set([...known, ...wrongBlobs])] } }]
+  })
+  await recordDone(workspace, target, marked)
+}
+
 /** Adds images to the record; one with the same destination is replaced. */
 export async function recordDone(workspace: Workspace, target: string, images: readonly DoneImage[]): Promise<void> {
   const file = await readFile(workspace)
@@ -70,7 +97,8 @@ export interface ProveOptions {
 }
 
 /**
- * Those of `images` that are recorded with the digest their source has now, and whose tags the target still lists.
+ * Those of `images` that are recorded, and not as suspect, with the digest their source has now, and whose tags the
+ * target still lists.
  *
  * Images named by tag are resolved at their source, since a tag can move; those named by digest are not asked for.
  */
@@ -82,7 +110,7 @@ export async function provenImages(
   const byDestination = new Map(recorded.map((image) => [image.destination, image]))
   const candidates = await mapConcurrently(images, 32, async (image) => {
     const done = byDestination.get(formatReference(image.destination))
-    if (!done || done.source !== formatReference(image.source)) return undefined
+    if (!done || done.suspect || done.source !== formatReference(image.source)) return undefined
     const digest = image.source.digest ?? (await options.source.resolve(image.source, options.signal))?.digest
     return digest === done.digest ? { image, done } : undefined
   })

@@ -36,24 +36,44 @@ export interface VerifyCounts {
 
 export interface VerifyReport extends VerifyCounts {
   readonly findings: readonly Finding[]
+  /**
+   * The images with findings by `DoneImage.destination`, each with its blobs whose bytes are wrong. What several images
+   * of a repository share is looked at once, and stands with one of them.
+   */
+  readonly broken: ReadonlyMap<string, readonly Digest[]>
 }
 
 /** One image that must be at the target. */
 interface Expected {
   readonly destination: Reference
   readonly digest: Digest
+  /** How findings name it. */
   readonly source: string
+  /** `DoneImage.destination` of the image, or of what this is attached to. */
+  readonly image: string
 }
+
+const wrongBytes: ReadonlySet<string> = new Set(['BLOB_DIGEST_MISMATCH', 'BLOB_SIZE_MISMATCH'])
+const mirrorAgain = 'Run sallyport mirror again with the same configuration: it moves what is missing.'
+const resend =
+  'Run sallyport mirror again with the same configuration: it sends this blob anew. If it is found again, the registry ' +
+  'keeps what it has: delete the blob there, run its garbage collection, and mirror again.'
 
 /** @throws KnownError only where the target as a whole does not answer; what is missing is a finding */
 export async function verifyMirror(images: readonly DoneImage[], options: VerifyOptions): Promise<VerifyReport> {
   const walk = new Walk(options)
   const expected = images.flatMap((image): Expected[] => [
-    { destination: parseReference(image.destination), digest: image.digest, source: image.source },
+    {
+      destination: parseReference(image.destination),
+      digest: image.digest,
+      source: `${image.why}: ${image.source}`,
+      image: image.destination,
+    },
     ...image.attached.map(({ destination, digest }) => ({
       destination: parseReference(destination),
       digest: parseDigest(digest),
-      source: `what is attached to ${image.source}`,
+      source: `attached to ${image.why}: ${image.source}`,
+      image: image.destination,
     })),
   ])
   await mapConcurrently(expected, 16, (image) => walk.image(image))
@@ -63,6 +83,7 @@ export async function verifyMirror(images: readonly DoneImage[], options: Verify
 class Walk {
   readonly #options: VerifyOptions
   readonly #findings: Finding[] = []
+  readonly #broken = new Map<string, Digest[]>()
   /** By `HOST/PATH DIGEST`: the same blob in the same repository is asked for once. */
   readonly #blobs = new Map<string, Promise<void>>()
   readonly #manifests = new Map<string, Promise<void>>()
@@ -73,83 +94,87 @@ class Walk {
     this.#options = options
   }
 
-  async image({ destination, digest, source }: Expected): Promise<void> {
-    const there = await this.#attempt(source, () => this.#options.registry.resolve(destination, this.#options.signal))
+  async image(expected: Expected): Promise<void> {
+    const { destination, digest } = expected
+    const name = formatReference(destination)
+    const there = await this.#attempt(expected, () => this.#options.registry.resolve(destination, this.#options.signal))
     if (there.failed) return
-    if (!there.value) {
-      this.#find('mirror.image-missing', `${formatReference(destination)} is not at the target (${source})`)
-    } else if (there.value.digest !== digest) {
-      const summary = `${formatReference(destination)} is ${there.value.digest}, not ${digest} (${source})`
-      this.#find('mirror.image-changed', summary)
-    }
-    await this.#manifest(byDigest(destination, digest), source)
+    if (!there.value) this.#find(expected, { id: 'mirror.image-missing', summary: `${name} is not at the target` })
+    else if (there.value.digest !== digest)
+      this.#find(expected, { id: 'mirror.image-changed', summary: `${name} is ${there.value.digest}, not ${digest}` })
+    await this.#manifest(byDigest(destination, digest), expected)
     this.#images += 1
     this.#options.onChecked?.(this.#counts())
   }
 
-  async #manifest(reference: Reference, source: string): Promise<void> {
+  async #manifest(reference: Reference, expected: Expected): Promise<void> {
     const key = formatReference(reference)
-    const walk = this.#manifests.get(key) ?? this.#walkManifest(reference, source)
+    const walk = this.#manifests.get(key) ?? this.#walkManifest(reference, expected)
     this.#manifests.set(key, walk)
     await walk
   }
 
-  async #walkManifest(reference: Reference, source: string): Promise<void> {
+  async #walkManifest(reference: Reference, expected: Expected): Promise<void> {
     const { registry, signal } = this.#options
-    const answer = await this.#attempt(source, () => registry.fetchManifest(reference, signal))
+    const answer = await this.#attempt(expected, () => registry.fetchManifest(reference, signal))
     if (answer.failed) return
-    if (!answer.value) {
-      this.#find('mirror.manifest-missing', `${formatReference(reference)}: the manifest is missing (${source})`)
-      return
-    }
-    const { bytes, descriptor } = answer.value
     const name = formatReference(reference)
-    const parsed = await this.#attempt(source, async () => parseManifest(bytes, descriptor.mediaType, name))
+    if (!answer.value)
+      return this.#find(expected, { id: 'mirror.manifest-missing', summary: `${name}: the manifest is missing` })
+    const { bytes, descriptor } = answer.value
+    const parsed = await this.#attempt(expected, async () => parseManifest(bytes, descriptor.mediaType, name))
     if (parsed.failed) return
     const manifest = parsed.value
-    for (const child of childrenOf(manifest)) await this.#manifest(byDigest(reference, child.digest), source)
-    await Promise.all(blobsOf(manifest).map((blob) => this.#blob(reference, blob, source)))
+    for (const child of childrenOf(manifest)) await this.#manifest(byDigest(reference, child.digest), expected)
+    await Promise.all(blobsOf(manifest).map((blob) => this.#blob(reference, blob, expected)))
   }
 
-  async #blob(repository: Reference, blob: Descriptor, source: string): Promise<void> {
+  async #blob(repository: Reference, blob: Descriptor, expected: Expected): Promise<void> {
     const key = `${repositoryName(repository)} ${blob.digest}`
-    const check = this.#blobs.get(key) ?? this.#checkBlob(repository, blob, source)
+    const check = this.#blobs.get(key) ?? this.#checkBlob(repository, blob, expected)
     this.#blobs.set(key, check)
     await check
   }
 
-  async #checkBlob(repository: Reference, blob: Descriptor, source: string): Promise<void> {
-    const name = repositoryName(repository)
+  async #checkBlob(repository: Reference, blob: Descriptor, expected: Expected): Promise<void> {
+    const name = `${repositoryName(repository)}: blob ${blob.digest}`
     const { registry, signal, deep } = this.#options
-    const there = await this.#attempt(source, () => registry.blobSize(repository, blob.digest, signal))
+    const there = await this.#attempt(expected, () => registry.blobSize(repository, blob.digest, signal))
     if (there.failed) return
-    if (there.value === undefined) {
-      this.#find('mirror.blob-missing', `${name}: blob ${blob.digest} (${blob.size} bytes) is missing (${source})`)
-      return
-    }
+    if (there.value === undefined)
+      return this.#find(expected, { id: 'mirror.blob-missing', summary: `${name} (${blob.size} bytes) is missing` })
     if (!Number.isNaN(there.value) && there.value !== blob.size) {
-      this.#find(
-        'mirror.blob-size',
-        `${name}: blob ${blob.digest} has ${there.value} bytes, not ${blob.size} (${source})`,
-      )
-      return
+      this.#wrongBlob(expected, blob.digest)
+      const summary = `${name} has ${there.value} bytes, not ${blob.size}`
+      return this.#find(expected, { id: 'mirror.blob-size', summary, remedy: resend })
     }
-    if (deep) await this.#attempt(source, () => this.#hash(repository, blob))
+    if (deep) await this.#attempt(expected, () => this.#hash(repository, blob, expected))
   }
 
-  async #hash(repository: Reference, blob: Descriptor): Promise<void> {
+  async #hash(repository: Reference, blob: Descriptor, expected: Expected): Promise<void> {
     const { registry, signal } = this.#options
-    for await (const chunk of verified(
-      registry.fetchBlob(repository, blob, { signal }),
-      blob,
-      repositoryName(repository),
-    )) {
-      this.#bytes += chunk.byteLength
+    const name = repositoryName(repository)
+    try {
+      for await (const chunk of verified(registry.fetchBlob(repository, blob, { signal }), blob, name)) {
+        this.#bytes += chunk.byteLength
+      }
+    } catch (error) {
+      const isWrong = error instanceof KnownError && wrongBytes.has(error.code)
+      if (!isWrong) throw error
+      this.#wrongBlob(expected, blob.digest)
+      this.#find(expected, {
+        id: 'mirror.blob-changed',
+        summary: `${name}: blob ${blob.digest} has other bytes`,
+        remedy: resend,
+      })
     }
   }
 
   /** A failure that the registry answers with is a finding; one that stops everything is thrown. */
-  async #attempt<T>(source: string, action: () => Promise<T>): Promise<{ failed: true } | { failed: false; value: T }> {
+  async #attempt<T>(
+    expected: Expected,
+    action: () => Promise<T>,
+  ): Promise<{ failed: true } | { failed: false; value: T }> {
     try {
       return { failed: false, value: await action() }
     } catch (error) {
@@ -158,17 +183,18 @@ class Walk {
         error instanceof KnownError &&
         ['REGISTRY_UNREACHABLE', 'REGISTRY_TLS', 'REGISTRY_UNAUTHORIZED'].includes(error.code)
       if (!(error instanceof KnownError) || isGeneral) throw error
-      this.#find('mirror.unreadable', `${error.message} (${source})`, error.hint)
+      this.#find(expected, { id: 'mirror.unreadable', summary: error.message, remedy: error.hint })
       return { failed: true }
     }
   }
 
-  #find(
-    id: string,
-    summary: string,
-    remedy = 'Run sallyport mirror again with the same configuration: it moves what is missing.',
-  ): void {
-    this.#findings.push(finding({ id, severity: 'error', summary, remedy }))
+  #wrongBlob({ image }: Expected, digest: Digest): void {
+    this.#broken.set(image, [...(this.#broken.get(image) ?? []), digest])
+  }
+
+  #find({ source, image }: Expected, { id, summary, remedy = mirrorAgain }: Omit<Finding, 'severity'>): void {
+    this.#findings.push(finding({ id, severity: 'error', summary: `${summary} (${source})`, remedy }))
+    this.#broken.set(image, this.#broken.get(image) ?? [])
   }
 
   #counts(): VerifyCounts {
@@ -177,6 +203,6 @@ class Walk {
 
   report(): VerifyReport {
     const findings = this.#findings.toSorted((a, b) => (a.summary < b.summary ? -1 : 1))
-    return { ...this.#counts(), findings }
+    return { ...this.#counts(), findings, broken: this.#broken }
   }
 }

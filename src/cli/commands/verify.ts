@@ -1,9 +1,8 @@
 import type { Command } from 'commander'
 import { readTextFile } from '../../config/yaml-document.ts'
-import { mirroredImages, nodeConfOf, parseImageList, releaseReferences } from '../../flows/verify.ts'
+import { mirroredImages, nodeConfOf, parseImageList, releaseReferences, verifyMirrored } from '../../flows/verify.ts'
 import { formatMirrorTarget, parseMirrorTarget } from '../../mirror/destination.ts'
 import { verifyEgress } from '../../mirror/verify-egress.ts'
-import { verifyMirror } from '../../mirror/verify-mirror.ts'
 import { workspaceAt } from '../../mirror/workspace.ts'
 import { parseReference } from '../../oci/reference.ts'
 import { withRegistriesConf } from '../../remote/registries-conf-source.ts'
@@ -58,12 +57,16 @@ function defineMirror(command: Command, host: CommandHost): void {
     .action(async (destination: string | undefined, options: MirrorOptions) => {
       const context = host.context()
       const named = destination === undefined ? undefined : formatMirrorTarget(parseMirrorTarget(destination))
-      const { target, images } = await mirroredImages(workspaceAt(options.workspace, context.cwd), named)
+      const workspace = workspaceAt(options.workspace, context.cwd)
       const { target: registry, close } = await openRegistries(options, context)
       try {
         const { signal } = context
-        const report = await verifyMirror(images, { registry, signal, deep: options.deep === true })
-        context.stdout(context.json ? `${JSON.stringify({ target, ...report })}\n` : renderMirrorReport(target, report))
+        const deep = options.deep === true
+        const { target, report, isNoted } = await verifyMirrored(workspace, named, { registry, signal, deep })
+        const { broken, ...facts } = report
+        const json = { target, ...facts, broken: [...broken.keys()].sort(), isNoted }
+        context.stdout(context.json ? `${JSON.stringify(json)}\n` : renderMirrorReport(target, report))
+        if (!isNoted) context.log.warn(notNoted(workspace.root))
         host.done(report.findings.length > 0 ? 1 : 0)
       } finally {
         close()
@@ -109,6 +112,10 @@ function defineEgress(command: Command, host: CommandHost): void {
         close()
       }
     })
+}
+
+function notNoted(directory: string): string {
+  return `${directory} cannot be written now: verify again when no mirror is at work there, so that the next one mends this`
 }
 
 async function mirroredEverywhere(location: string, cwd: string) {
