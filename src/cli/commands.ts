@@ -23,6 +23,11 @@ interface CommandEntry {
 /** Every command, in the order of `--help`. The only place where modules are loaded on demand. */
 export const commands: readonly CommandEntry[] = [
   {
+    name: 'quickstart',
+    summary: 'the whole job on this machine, on loopback, with nothing installed; prints what it proved',
+    load: () => import('./commands/quickstart.ts'),
+  },
+  {
     name: 'mirror',
     summary: 'copy a release and images into a registry, and write the cluster resources',
     load: () => import('./commands/mirror.ts'),

@@ -161,6 +161,12 @@ export const errorCodes = {
     retryable: false,
     hint: 'Choose a free port with --listen HOST:PORT, or stop the program that uses this one.',
   },
+  // Proving
+  QUICKSTART_FAILED: {
+    exitCode: 1,
+    retryable: false,
+    hint: 'This is a fault of sallyport or of this machine. Run sallyport quickstart --dir DIR, and report it with what is in DIR.',
+  },
   // Ending
   MIRROR_INCOMPLETE: {
     exitCode: 1,
