@@ -91,11 +91,13 @@ class MirrorRun {
     const resolved = await this.#resolve(images.filter((image) => !proven.has(image)))
     const suspects = recorded.filter(({ suspect }) => suspect !== undefined)
     const present = await this.#presentAt(resolved, suspects)
-    const plan = planMirror(this.#targetName, resolved, (image) => present.has(image))
+    const failed = new Set(this.#failures.map(({ image }) => image))
+    const movable = resolved.filter(({ selected }) => !failed.has(selected))
+    const plan = planMirror(this.#targetName, movable, (image) => present.has(image))
     onEvent({ type: 'mirror.planned', totals: plan.totals })
     const base = { plan, proven: proven.size, blocked }
     if (isDryRun) return { ...base, ...this.#outcome(), files: [await this.#writeMapping(images)] }
-    const report = resolved.length > 0 ? await this.#transfer(plan, suspects) : undefined
+    const report = movable.length > 0 ? await this.#transfer(plan, suspects) : undefined
     this.#collectFailures(resolved, report)
     await this.#record(resolved)
     const files = await this.#writeResources(images)
@@ -120,14 +122,22 @@ class MirrorRun {
     return resolved.flat()
   }
 
-  /** The images whose destination already answers with the right digest. For a suspect that proves nothing. */
+  /**
+   * The images whose destination already answers with the right digest. For a suspect that proves nothing; where the
+   * registry does not tell, that image fails.
+   */
   async #presentAt(images: readonly ResolvedImage[], suspects: readonly DoneImage[]): Promise<Set<ResolvedImage>> {
     const { registry, signal } = this.#request
     const suspected = new Set(suspects.flatMap((image) => [image, ...image.attached].map((one) => one.destination)))
     const present = await mapConcurrently(images, 32, async (image) => {
       if (suspected.has(formatReference(image.selected.destination))) return false
-      const there = await registry.resolve(image.selected.destination, signal)
-      return there?.digest === image.digest
+      try {
+        return (await registry.resolve(image.selected.destination, signal))?.digest === image.digest
+      } catch (error) {
+        signal.throwIfAborted()
+        this.#fail(image.selected, error)
+        return false
+      }
     })
     return new Set(images.filter((_, index) => present[index]))
   }

@@ -5,6 +5,7 @@
  */
 import { join } from 'node:path'
 import * as z from 'zod'
+import { KnownError } from '../errors/known-error.ts'
 import { mapConcurrently } from '../host/concurrency.ts'
 import type { ContentSource, ContentTarget } from '../oci/content.ts'
 import { type Digest, isDigest } from '../oci/digest.ts'
@@ -111,7 +112,9 @@ export async function provenImages(
   const candidates = await mapConcurrently(images, 32, async (image) => {
     const done = byDestination.get(formatReference(image.destination))
     if (!done || done.suspect || done.source !== formatReference(image.source)) return undefined
-    const digest = image.source.digest ?? (await options.source.resolve(image.source, options.signal))?.digest
+    const digest =
+      image.source.digest ??
+      (await unlessRefused(options, () => options.source.resolve(image.source, options.signal)))?.digest
     return digest === done.digest ? { image, done } : undefined
   })
   const known = candidates.filter((candidate) => candidate !== undefined)
@@ -122,16 +125,24 @@ export async function provenImages(
   return new Map(known.filter(({ done }) => isListed(done, tags)).map(({ image, done }) => [image, done]))
 }
 
-async function tagsOf(
-  repositories: readonly string[],
-  { target, signal }: ProveOptions,
-): Promise<Map<string, Set<string>>> {
+async function tagsOf(repositories: readonly string[], options: ProveOptions): Promise<Map<string, Set<string>>> {
   const unique = [...new Set(repositories)]
   const lists = await mapConcurrently(unique, 16, async (repository) => {
-    const tags = await target.tags(parseReference(repository), signal)
+    const tags = await unlessRefused(options, () => options.target.tags(parseReference(repository), options.signal))
     return [repository, new Set(tags ?? [])] as const
   })
   return new Map(lists)
+}
+
+/** An image that nothing can be learned of is not proven; what is wrong with it is told when it is mirrored. */
+async function unlessRefused<T>({ signal }: ProveOptions, ask: () => Promise<T>): Promise<T | undefined> {
+  try {
+    return await ask()
+  } catch (error) {
+    signal.throwIfAborted()
+    if (!(error instanceof KnownError)) throw error
+    return undefined
+  }
 }
 
 function isListed(done: DoneImage, tags: ReadonlyMap<string, ReadonlySet<string>>): boolean {

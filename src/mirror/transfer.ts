@@ -124,6 +124,7 @@ class Transfer {
     const open: OpenBlob = here ?? ((offset, within) => source.fetchBlob(origin, blob, { offset, signal: within }))
     await target.pushBlob(repository, blob, open, {
       signal,
+      origin: blob.source,
       ...(session && { session }),
       onBytes: (bytes) => onEvent({ type: 'blob.progressed', bytes }),
       onSession: (begun) => holdings.began(name, blob.digest, begun),

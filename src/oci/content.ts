@@ -61,6 +61,8 @@ export type OpenBlob = (offset: number, signal: AbortSignal) => AsyncIterable<Ui
 
 export interface PushBlobOptions {
   readonly signal?: AbortSignal
+  /** Names the place that the bytes come from, for the message when they are the wrong ones. */
+  readonly origin?: string
   /** Called with the number of bytes that newly arrived at the target. */
   readonly onBytes?: (count: number) => void
   /** An upload that an earlier run left, to be gone on with. */

@@ -53,7 +53,7 @@ export class BlobUpload {
   async run(): Promise<void> {
     const { open, descriptor, options, repository } = this.#upload
     const isSmall = descriptor.size <= this.#settings.monolithicBytes && options.session === undefined
-    const source = new UploadSource(open, descriptor, repositoryName(repository))
+    const source = new UploadSource(open, descriptor, options.origin ?? repositoryName(repository))
     try {
       if (isSmall || this.#settings.refusesChunks.has(repository.registry)) await this.#inOnePut(source)
       else await this.#inChunks(source)
