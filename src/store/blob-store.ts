@@ -5,7 +5,7 @@
  * only then renamed. Any number of processes may do this on one directory, also with the same blob: the last rename wins
  * and brings the same bytes. A process that is killed leaves at most a file in `staging/`, which the next one removes.
  */
-import { closeSync, fstatSync, linkSync, openSync, readdirSync, renameSync, statSync } from 'node:fs'
+import { closeSync, fstatSync, linkSync, openSync, readdirSync, readFileSync, renameSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { hasSystemCode, KnownError } from '../errors/known-error.ts'
 import type { Clock } from '../host/clock.ts'
@@ -131,6 +131,8 @@ export class BlobStore {
     try {
       check()
       const path = this.paths.blob(digest)
+      // Bytes that the disk lost come back with the next push, as with `commit`.
+      if (hasOther(path, bytes)) removeFile(path)
       if (!this.renew(digest)) withDirectory(path, this.names, () => linkUnlessThere(staged, path))
       this.names.changed(path)
       await record()
@@ -199,6 +201,11 @@ export class BlobStore {
       if (isOld || (owner === host && !isAlive(Number(pid)))) removeFile(path)
     }
   }
+}
+
+/** True for a file that is there and holds anything else. */
+function hasOther(path: string, bytes: Uint8Array): boolean {
+  return absentAsUndefined(() => readFileSync(path))?.equals(bytes) === false
 }
 
 function linkUnlessThere(from: string, to: string): void {

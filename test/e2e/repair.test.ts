@@ -93,6 +93,21 @@ test('a blob that was cut short at the mirror is found by its size, and replaced
   assert.deepEqual((await site.verify(true)).report.findings, [])
 })
 
+test('a manifest with a changed byte at the mirror is found, and the next run replaces it', async (t) => {
+  const site = await mirrored(t)
+  const [first] = site.release.components
+  assert.ok(first)
+  const path = site.target.store.paths.blob(first.image.digest)
+  const bytes = await readFile(path)
+  bytes.writeUInt8(bytes.readUInt8(20) ^ 1, 20)
+  await writeFile(path, bytes)
+  const [finding, ...others] = (await site.verify(false)).report.findings
+  assert.deepEqual(others, [])
+  assert.match(finding?.summary ?? '', new RegExp(`component ${first.name} of`))
+  await site.mirror()
+  assert.deepEqual((await site.verify(true)).report.findings, [])
+})
+
 test('a layer that images of two repositories share is mended in both', async (t) => {
   const site = await mirrored(t)
   const { release, target } = site
