@@ -54,6 +54,7 @@ async function run(options: Options, context: CliContext): Promise<void> {
       await running.close()
     }
   } finally {
+    clearLine(context)
     if (!isKept) await removeSite(directory)
   }
 }
@@ -71,14 +72,19 @@ async function temporaryDirectory(): Promise<string> {
 }
 
 /** One line redrawn while a step runs, and what it proved when it is done. */
-function follow({ json, isTerminal, stdout, stderr, emitEvent, clock }: CliContext): (event: QuickstartEvent) => void {
+function follow(context: CliContext): (event: QuickstartEvent) => void {
+  const { json, isTerminal, stdout, stderr, emitEvent, clock } = context
   return (event) => {
     emitEvent?.({ at: clock.now(), ...event })
-    if (isTerminal) stderr('\r\u001b[2K')
+    clearLine(context)
     if (event.type === 'quickstart.step-began') {
       if (isTerminal) stderr(renderStepBegun(event.step))
     } else if (!json) stdout(renderStep(event.facts))
   }
+}
+
+function clearLine({ isTerminal, stderr }: CliContext): void {
+  if (isTerminal) stderr('\r\u001b[2K')
 }
 
 interface Showing {

@@ -161,7 +161,7 @@ function fileLines({ result: { files, mirror }, upstream, cwd }: QuickstartOutco
     '',
   ]
   return [
-    `Files in ${shown(directory, cwd)}:`,
+    `Files in ${shown(directory, cwd)} (they stay):`,
     `  ${within(files.config).padEnd(42)}what to mirror`,
     `  ${`${within(files.clusterResources)}/`.padEnd(42)}for oc apply -f`,
     `  ${within(files.nodeConf).padEnd(42)}what nodes make of it`,
@@ -182,15 +182,19 @@ function shown(path: string, cwd: string): string {
 
 function servingLines({ result, cwd }: QuickstartOutcome, upstream: string): string[] {
   const { files, mirror, release } = result
-  const directory = shown(files.directory, cwd)
+  const at = (path: string) => `$D/${relative(files.directory, path)}`
   return [
-    `Serving until Ctrl-C: the mirror on ${mirror.url},`,
-    `the upstream on http://${upstream}. In another shell:`,
-    `  cd ${directory}`,
-    `  export SSL_CERT_FILE=$PWD/${relative(files.directory, files.ca)} REGISTRY_AUTH_FILE=$PWD/auth.json`,
-    `  sallyport verify mirror --workspace workspace`,
-    `  export CONTAINERS_REGISTRIES_CONF=$PWD/${relative(files.directory, files.nodeConf)}`,
-    `  skopeo inspect docker://${release}`,
+    'Serving until Ctrl-C:',
+    `  the mirror    ${mirror.url}, with TLS and a password`,
+    `  the upstream  http://${upstream}, which the next lines call quay.io`,
+    'To try them in another shell:',
+    `  D=${shown(files.directory, cwd)}`,
+    `  export SSL_CERT_FILE=${at(files.ca)} REGISTRY_AUTH_FILE=${at(files.authFile)}`,
+    `  sallyport verify mirror --workspace ${at(files.workspace)}`,
+    `  sallyport mirror -c ${at(files.config)} --workspace ${at(files.workspace)} \\`,
+    `    --registries-conf ${at(files.upstreamConf)} docker://${mirror.target}`,
+    `  skopeo --registries-conf ${at(files.nodeConf)} inspect \\`,
+    `    docker://${release}`,
     '',
   ]
 }
@@ -209,4 +213,5 @@ const nextLines = [
   '    platform:',
   '      release: quay.io/openshift-release-dev/ocp-release:4.18.9-x86_64',
   'No registry yet? One comes with it: sallyport registry serve --help',
+  '(in a checkout, sallyport is npx sallyport)',
 ]

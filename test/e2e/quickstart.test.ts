@@ -1,0 +1,159 @@
+import assert from 'node:assert/strict'
+import { type ChildProcess, execFile, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdir, mkdtemp, readdir, readFile, stat, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { text } from 'node:stream/consumers'
+import { type TestContext, test } from 'node:test'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+import type { QuickstartResult } from '../../src/flows/quickstart.ts'
+import { quickstartSteps, type StepFacts } from '../../src/flows/quickstart-steps.ts'
+import { peer } from '../../testkit/peers.ts'
+import { runCli } from '../../testkit/run-cli.ts'
+import { tempDir } from '../../testkit/temp-dir.ts'
+
+type Serving = QuickstartResult & { readonly isServing: boolean; readonly upstream: { readonly url: string } }
+
+function facts<Step extends StepFacts['step']>(result: QuickstartResult, step: Step) {
+  const found = result.steps.find((one): one is Extract<StepFacts, { step: Step }> => one.step === step)
+  assert.ok(found, step)
+  return found
+}
+
+test('the quickstart proves every step with nothing but Node, below 30 s, and leaves nothing behind', async (t) => {
+  const temporary = await tempDir(t)
+  const startedAt = performance.now()
+  const { status, stdout, stderr } = await runCli(['quickstart', '--json'], { env: { TMPDIR: temporary, PATH: '' } })
+  assert.deepEqual([status, stderr], [0, ''])
+  assert.ok(performance.now() - startedAt < 30_000)
+  assert.deepEqual(await readdir(temporary), [])
+
+  const result = JSON.parse(stdout) as QuickstartResult
+  assert.deepEqual(
+    result.steps.map(({ step }) => step),
+    quickstartSteps,
+  )
+  const { components, blobs, bytes } = facts(result, 'upstream')
+  assert.equal(components, 190)
+  const { read, sent, images } = facts(result, 'mirror')
+  assert.equal(images, 191)
+  assert.deepEqual([read.transfers, read.blobs, read.bytes], [blobs, blobs, bytes])
+  assert.deepEqual([sent.transfers, sent.blobs, sent.bytes], [blobs, blobs, bytes])
+  const again = facts(result, 'again')
+  assert.deepEqual([again.read.bytes, again.sent.bytes, again.sent.manifests], [0, 0, 0])
+  assert.equal(facts(result, 'coverage').images, 191)
+  assert.ok(facts(result, 'coverage').bytes >= bytes)
+  assert.equal(facts(result, 'egress').components, 190)
+  assert.deepEqual(
+    facts(result, 'damage').images.map(({ command, finding }) => [command, finding.id]),
+    [
+      ['verify mirror', 'mirror.blob-missing'],
+      ['verify mirror --deep', 'mirror.blob-changed'],
+    ],
+  )
+  assert.equal(facts(result, 'repair').sent.blobs, 2)
+})
+
+test('what it prints fits 80 columns, has no password, and names files that are there with --dir', async (t) => {
+  const cwd = await tempDir(t)
+  const { status, stdout, stderr } = await runCli(['quickstart', '--dir', 'qs'], { cwd })
+  assert.deepEqual([status, stderr], [0, ''])
+  const lines = stdout.split('\n').slice(2)
+  assert.deepEqual(
+    lines.filter((line) => line.length > 80),
+    [],
+  )
+  for (const name of quickstartSteps.keys()) assert.match(stdout, new RegExp(`^\\[${name + 1}/9\\] `, 'm'))
+  const password = (await readFile(join(cwd, 'qs/mirror/admin.password'), 'utf8')).trim()
+  assert.ok(!stdout.includes(password))
+  for (const secret of ['mirror/admin.password', 'auth.json', 'mirror/tls/ca.key']) {
+    assert.equal((await stat(join(cwd, 'qs', secret))).mode & 0o077, 0, secret)
+  }
+  const named = [...stdout.matchAll(/^ {2}(\S+) {2,}\S/gm)].map(([, path = '']) => path)
+  assert.ok(named.length >= 7)
+  for (const path of named) await stat(join(cwd, 'qs', path))
+})
+
+test('a directory with something in it is refused, and left as it was', async (t) => {
+  const directory = await tempDir(t)
+  await writeFile(join(directory, 'mine'), 'precious')
+  const { status, stderr } = await runCli(['quickstart', '--dir', directory])
+  assert.equal(status, 64)
+  assert.match(stderr, /is not empty\n {2}next: Name a new directory/)
+  assert.deepEqual(await readdir(directory), ['mine'])
+})
+
+test('a place where nothing can be written ends in one error that says what to do', async (t) => {
+  const directory = join(await tempDir(t), 'file')
+  await writeFile(directory, '')
+  const { status, stderr } = await runCli(['quickstart', '--dir', join(directory, 'below')])
+  assert.equal(status, 1)
+  assert.match(stderr, /^error FILE_UNREADABLE: Cannot make files in .*\n {2}because: .*\n {2}next: .*--dir DIR\.\n$/)
+})
+
+const mainFile = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url))
+
+/** A quickstart that is stopped, at the latest, with the test. */
+function start(
+  t: TestContext,
+  args: readonly string[],
+  temporary: string,
+): ChildProcess & { stdout: NodeJS.ReadableStream } {
+  const child = spawn(process.execPath, [mainFile, 'quickstart', ...args], {
+    env: { PATH: process.env['PATH'], HOME: '/nonexistent', TMPDIR: temporary },
+    stdio: ['ignore', 'pipe', 'pipe'],
+  })
+  t.after(() => child.kill('SIGKILL'))
+  return child
+}
+
+test('with --keep both registries serve until Ctrl-C, and skopeo pulls by digest as a node would', async (t) => {
+  const skopeo = peer(t, 'skopeo')
+  if (skopeo === undefined) return
+  const temporary = await tempDir(t)
+  const child = start(t, ['--keep', '--json'], temporary)
+  const [line] = await Promise.race([once(createInterface(child.stdout), 'line'), once(child, 'exit')])
+  assert.equal(typeof line, 'string', `it ended with ${line} before it served`)
+  const { files, release, mirror, upstream, isServing } = JSON.parse(line) as Serving
+  assert.equal(isServing, true)
+  assert.equal((await fetch(`${upstream.url}/v2/`)).status, 200)
+
+  const copy = join(temporary, 'copy')
+  await mkdir(copy)
+  const env = {
+    PATH: process.env['PATH'],
+    HOME: temporary,
+    SSL_CERT_FILE: files.ca,
+    REGISTRY_AUTH_FILE: files.authFile,
+  }
+  const policy = join(temporary, 'policy.json')
+  await writeFile(policy, JSON.stringify({ default: [{ type: 'insecureAcceptAnything' }] }))
+  const args = ['--policy', policy, '--registries-conf', files.nodeConf, 'copy', `docker://${release}`, `dir:${copy}`]
+  await promisify(execFile)(skopeo, args, { env })
+  assert.ok((await readdir(copy)).includes('manifest.json'))
+
+  child.kill('SIGINT')
+  assert.deepEqual(await once(child, 'close'), [0, null])
+  await assert.rejects(fetch(`${upstream.url}/v2/`))
+  await assert.rejects(fetch(mirror.url))
+  assert.ok((await readdir(files.directory)).includes('isc.yaml'), 'the files stay')
+})
+
+for (const step of ['upstream', 'mirror']) {
+  test(`Ctrl-C during the step "${step}" ends it with 130 and leaves nothing behind`, async (t) => {
+    const temporary = await mkdtemp(join(await tempDir(t), 'tmp-'))
+    const child = start(t, ['--keep', '--json', '--events', '-'], temporary)
+    for await (const line of createInterface(child.stdout)) {
+      const event = JSON.parse(line) as { type: string; step?: string }
+      if (event.type !== 'quickstart.step-began' || event.step !== step) continue
+      child.kill('SIGINT')
+      break
+    }
+    const complaint = child.stderr ? text(child.stderr) : ''
+    assert.deepEqual(await once(child, 'close'), [130, null])
+    assert.match(await complaint, /error INTERRUPTED/)
+    assert.deepEqual(await readdir(temporary), [])
+  })
+}
