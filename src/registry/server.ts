@@ -68,8 +68,11 @@ export async function startRegistry(options: RegistryOptions): Promise<RunningRe
     sparseIndex: options.sparseIndex ?? 'allow',
     chunkMinBytes: options.chunkMinBytes ?? defaultChunkMinBytes,
   }
-  const onRequest = (request: IncomingMessage, response: ServerResponse) =>
+  const onRequest = (request: IncomingMessage, response: ServerResponse) => {
+    // A connection that falls idle while the server closes would keep it open until its time-out.
+    response.once('finish', () => void (server.listening || setImmediate(() => server.closeIdleConnections())))
     void dispatch(context, htpasswd, { request, response })
+  }
   const server =
     tls === undefined ? createServer(onRequest) : createTlsServer({ cert: tls.certificate, key: tls.key }, onRequest)
   configure(server)
