@@ -8,13 +8,12 @@ import { text } from 'node:stream/consumers'
 import { type TestContext, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
+import { hasSystemCode } from '../../src/errors/known-error.ts'
 import type { QuickstartResult } from '../../src/flows/quickstart.ts'
 import { quickstartSteps, type StepFacts } from '../../src/flows/quickstart-steps.ts'
 import { peer } from '../../testkit/peers.ts'
 import { runCli } from '../../testkit/run-cli.ts'
 import { tempDir } from '../../testkit/temp-dir.ts'
-
-type Serving = QuickstartResult & { readonly isServing: boolean; readonly upstream: { readonly url: string } }
 
 function facts<Step extends StepFacts['step']>(result: QuickstartResult, step: Step) {
   const found = result.steps.find((one): one is Extract<StepFacts, { step: Step }> => one.step === step)
@@ -56,26 +55,6 @@ test('the quickstart proves every step with nothing but Node, below 30 s, and le
   assert.equal(facts(result, 'repair').sent.blobs, 2)
 })
 
-test('what it prints fits 80 columns, has no password, and names files that are there with --dir', async (t) => {
-  const cwd = await tempDir(t)
-  const { status, stdout, stderr } = await runCli(['quickstart', '--dir', 'qs'], { cwd })
-  assert.deepEqual([status, stderr], [0, ''])
-  const lines = stdout.split('\n').slice(2)
-  assert.deepEqual(
-    lines.filter((line) => line.length > 80),
-    [],
-  )
-  for (const name of quickstartSteps.keys()) assert.match(stdout, new RegExp(`^\\[${name + 1}/9\\] `, 'm'))
-  const password = (await readFile(join(cwd, 'qs/mirror/admin.password'), 'utf8')).trim()
-  assert.ok(!stdout.includes(password))
-  for (const secret of ['mirror/admin.password', 'auth.json', 'mirror/tls/ca.key']) {
-    assert.equal((await stat(join(cwd, 'qs', secret))).mode & 0o077, 0, secret)
-  }
-  const named = [...stdout.matchAll(/^ {2}(\S+) {2,}\S/gm)].map(([, path = '']) => path)
-  assert.ok(named.length >= 7)
-  for (const path of named) await stat(join(cwd, 'qs', path))
-})
-
 test('a directory with something in it is refused, and left as it was', async (t) => {
   const directory = await tempDir(t)
   await writeFile(join(directory, 'mine'), 'precious')
@@ -110,36 +89,71 @@ function start(
 }
 
 test('with --keep both registries serve until Ctrl-C, and skopeo pulls by digest as a node would', async (t) => {
-  const skopeo = peer(t, 'skopeo')
-  if (skopeo === undefined) return
-  const temporary = await tempDir(t)
-  const child = start(t, ['--keep', '--json'], temporary)
-  const [line] = await Promise.race([once(createInterface(child.stdout), 'line'), once(child, 'exit')])
-  assert.equal(typeof line, 'string', `it ended with ${line} before it served`)
-  const { files, release, mirror, upstream, isServing } = JSON.parse(line) as Serving
-  assert.equal(isServing, true)
-  assert.equal((await fetch(`${upstream.url}/v2/`)).status, 200)
-
-  const copy = join(temporary, 'copy')
-  await mkdir(copy)
-  const env = {
-    PATH: process.env['PATH'],
-    HOME: temporary,
-    SSL_CERT_FILE: files.ca,
-    REGISTRY_AUTH_FILE: files.authFile,
+  const directory = join(await tempDir(t), 'qs')
+  const child = start(t, ['--keep', '--dir', directory], directory)
+  const printed: string[] = []
+  for await (const line of createInterface(child.stdout)) {
+    printed.push(line)
+    if (line.includes('npx sallyport')) break
   }
-  const policy = join(temporary, 'policy.json')
-  await writeFile(policy, JSON.stringify({ default: [{ type: 'insecureAcceptAnything' }] }))
-  const args = ['--policy', policy, '--registries-conf', files.nodeConf, 'copy', `docker://${release}`, `dir:${copy}`]
-  await promisify(execFile)(skopeo, args, { env })
-  assert.ok((await readdir(copy)).includes('manifest.json'))
+  await assertReadable(printed, directory)
+  const urls = ['mirror', 'upstream'].map(
+    (name) => printed.join('\n').match(`  the ${name} +(https?://[0-9.:]+)`)?.[1] ?? '',
+  )
+  assert.equal((await fetch(`${urls[1]}/v2/`)).status, 200)
+  const release = printed.join('\n').match(/docker:\/\/quay\.io\/\S+@sha256:\w{64}/)?.[0] ?? ''
+  await pullWithSkopeo(t, release, directory)
 
   child.kill('SIGINT')
   assert.deepEqual(await once(child, 'close'), [0, null])
-  await assert.rejects(fetch(`${upstream.url}/v2/`))
-  await assert.rejects(fetch(mirror.url))
-  assert.ok((await readdir(files.directory)).includes('isc.yaml'), 'the files stay')
+  for (const url of urls) await assert.rejects(fetch(`${url}/v2/`), hasRefused)
+  assert.ok((await readdir(directory)).includes('isc.yaml'), 'the files stay')
 })
+
+function hasRefused(error: unknown): boolean {
+  return error instanceof Error && hasSystemCode(error.cause, 'ECONNREFUSED')
+}
+
+/** Fits a terminal, names files that are there, and tells no password. */
+async function assertReadable(printed: readonly string[], directory: string): Promise<void> {
+  const own = printed.filter((line) => !line.includes(directory) && !line.includes('docker://quay.io'))
+  assert.deepEqual(
+    own.filter((line) => line.length > 80),
+    [],
+  )
+  const numbered = printed.filter((line) => /^\[[0-9]\/9\] /.test(line))
+  assert.equal(numbered.length, quickstartSteps.length)
+  const password = (await readFile(join(directory, 'mirror/admin.password'), 'utf8')).trim()
+  assert.ok(!printed.some((line) => line.includes(password)))
+  for (const secret of ['mirror/admin.password', 'auth.json', 'mirror/tls/ca.key']) {
+    assert.equal((await stat(join(directory, secret))).mode & 0o077, 0, secret)
+  }
+  const from = printed.findIndex((line) => line.startsWith('Files in ')) + 1
+  const named = printed.slice(from, printed.indexOf('', from)).map((line) => line.trim().split(/ +/)[0] ?? '')
+  assert.equal(named.length, 7)
+  for (const path of named) await stat(join(directory, path))
+}
+
+async function pullWithSkopeo(t: TestContext, release: string, directory: string): Promise<void> {
+  const skopeo = peer(t, 'skopeo')
+  if (skopeo === undefined) return
+  const home = await tempDir(t)
+  const copy = join(home, 'copy')
+  await mkdir(copy)
+  const policy = join(home, 'policy.json')
+  await writeFile(policy, JSON.stringify({ default: [{ type: 'insecureAcceptAnything' }] }))
+  const env = {
+    PATH: process.env['PATH'],
+    HOME: home,
+    SSL_CERT_FILE: join(directory, 'mirror/tls/ca.crt'),
+    REGISTRY_AUTH_FILE: join(directory, 'auth.json'),
+  }
+  const conf = join(directory, 'node-registries.conf')
+  await promisify(execFile)(skopeo, ['--policy', policy, '--registries-conf', conf, 'copy', release, `dir:${copy}`], {
+    env,
+  })
+  assert.ok((await readdir(copy)).includes('manifest.json'))
+}
 
 for (const step of ['upstream', 'mirror']) {
   test(`Ctrl-C during the step "${step}" ends it with 130 and leaves nothing behind`, async (t) => {
