@@ -5,7 +5,7 @@
  * only then renamed. Any number of processes may do this on one directory, also with the same blob: the last rename wins
  * and brings the same bytes. A process that is killed leaves at most a file in `staging/`, which the next one removes.
  */
-import { closeSync, fstatSync, linkSync, openSync, readdirSync, readFileSync, renameSync, statSync } from 'node:fs'
+import { fstatSync, linkSync, openSync, readdirSync, readFileSync, renameSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { hasSystemCode, KnownError } from '../errors/known-error.ts'
 import type { Clock } from '../host/clock.ts'
@@ -214,9 +214,4 @@ function linkUnlessThere(from: string, to: string): void {
   } catch (error) {
     if (!hasSystemCode(error, 'EEXIST')) throw error
   }
-}
-
-/** Closes an open blob. */
-export function closeBlob(blob: OpenBlob): void {
-  closeSync(blob.file)
 }

@@ -136,14 +136,14 @@ test('on a full disk a push is refused with the reason, nothing of it is visible
 async function smallDisk(t: TestContext): Promise<string | undefined> {
   const root = await mkdtemp(join(tmpdir(), 'sallyport-small-'))
   try {
-    execFileSync('mount', ['-t', 'tmpfs', '-o', 'size=4m', 'tmpfs', root], { stdio: 'ignore' })
+    execFileSync('/usr/bin/mount', ['-t', 'tmpfs', '-o', 'size=4m', 'tmpfs', root], { stdio: 'ignore' })
   } catch {
     await rmdir(root)
     t.skip('this user may not mount a small file system')
     return undefined
   }
   t.after(async () => {
-    execFileSync('umount', ['-l', root])
+    execFileSync('/usr/bin/umount', ['-l', root])
     await rmdir(root)
   })
   return root
