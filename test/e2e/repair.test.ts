@@ -1,9 +1,12 @@
 import assert from 'node:assert/strict'
 import { readFile, rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { verifyMirrored } from '../../src/flows/verify.ts'
 import { workspaceAt } from '../../src/mirror/workspace.ts'
+import { type Digest, hexOf } from '../../src/oci/digest.ts'
 import { distinctBlobs } from '../../src/quickstart/push-sample.ts'
+import { startDockerRegistry } from '../../testkit/docker-registry.ts'
 import { startEmbeddedRegistry } from '../../testkit/embedded-registry.ts'
 import { runMirror } from '../../testkit/mirror-run.ts'
 import { tempDir } from '../../testkit/temp-dir.ts'
@@ -12,14 +15,19 @@ import { imageSetText, releaseName, startUpstream } from '../../testkit/upstream
 
 /** A release at an embedded registry, and the means to break, verify and mend it. */
 async function mirrored(t: TestContext) {
+  const target = await startEmbeddedRegistry(t)
+  const site = await mirroredTo(t, target.address)
+  return { ...site, fileOf: (digest: Digest) => target.store.paths.blob(digest) }
+}
+
+async function mirroredTo(t: TestContext, address: string) {
   const upstream = await startUpstream(t)
   const { release, additional, registriesConf } = upstream
-  const target = await startEmbeddedRegistry(t)
   const workspace = await tempDir(t)
   const mirror = () =>
     runMirror(t, {
       config: imageSetText({ release: releaseName(release), additional }),
-      target: `docker://${target.address}/ocp`,
+      target: `docker://${address}/ocp`,
       registriesConf,
       workspace,
     })
@@ -27,20 +35,20 @@ async function mirrored(t: TestContext) {
   const { signal } = new AbortController()
   const verify = (deep: boolean) => verifyMirrored(workspaceAt(workspace, '/'), undefined, { registry, signal, deep })
   assert.equal((await mirror()).exitStatus, 0)
-  return { ...upstream, target, mirror, verify }
+  return { ...upstream, mirror, verify }
 }
 
-type Mirrored = Awaited<ReturnType<typeof mirrored>>
+type Mirrored = Awaited<ReturnType<typeof mirroredTo>> & { readonly fileOf: (digest: Digest) => string }
 
 /** The file of a layer that only the first component has. */
-function ownLayer({ release, target }: Mirrored) {
+function ownLayer({ release, fileOf }: Mirrored) {
   const [first, ...others] = release.components.map(({ image }) => image)
   assert.ok(first)
   const shared = new Set(distinctBlobs([...others, release.image]).map(({ descriptor }) => descriptor.digest))
   const own = first.blobs.find(({ descriptor }) => !shared.has(descriptor.digest))
   assert.ok(own)
   const { digest, size } = own.descriptor
-  return { digest, size, path: target.store.paths.blob(digest) }
+  return { digest, size, path: fileOf(digest) }
 }
 
 test('a layer that is lost at the mirror is found, named, and moved again by the next run: nothing else is', async (t) => {
@@ -97,7 +105,7 @@ test('a manifest with a changed byte at the mirror is found, and the next run re
   const site = await mirrored(t)
   const [first] = site.release.components
   assert.ok(first)
-  const path = site.target.store.paths.blob(first.image.digest)
+  const path = site.fileOf(first.image.digest)
   const bytes = await readFile(path)
   bytes.writeUInt8(bytes.readUInt8(20) ^ 1, 20)
   await writeFile(path, bytes)
@@ -110,14 +118,29 @@ test('a manifest with a changed byte at the mirror is found, and the next run re
 
 test('a layer that images of two repositories share is mended in both', async (t) => {
   const site = await mirrored(t)
-  const { release, target } = site
+  const { release, fileOf } = site
   const above = new Set(release.image.blobs.map(({ descriptor }) => descriptor.digest))
   const shared = distinctBlobs(release.components.map(({ image }) => image)).find(({ descriptor }) =>
     above.has(descriptor.digest),
   )
   assert.ok(shared)
-  await rm(target.store.paths.blob(shared.descriptor.digest))
+  await rm(fileOf(shared.descriptor.digest))
   assert.equal((await site.verify(false)).report.findings.length, 2, 'one a repository')
+  assert.equal((await site.mirror()).report?.pushedBlobs, 1)
+  assert.deepEqual((await site.verify(true)).report.findings, [])
+})
+
+test('a layer that docker-registry lost is found and moved again', async (t) => {
+  const target = await startDockerRegistry(t)
+  if (!target) return
+  const blobs = join(target.root, 'data', 'docker', 'registry', 'v2', 'blobs', 'sha256')
+  const fileOf = (digest: Digest) => join(blobs, hexOf(digest).slice(0, 2), hexOf(digest), 'data')
+  const site = { ...(await mirroredTo(t, target.address)), fileOf }
+  await rm(ownLayer(site).path)
+  assert.deepEqual(
+    (await site.verify(false)).report.findings.map(({ id }) => id),
+    ['mirror.blob-missing'],
+  )
   assert.equal((await site.mirror()).report?.pushedBlobs, 1)
   assert.deepEqual((await site.verify(true)).report.findings, [])
 })
