@@ -161,7 +161,7 @@ const damages: readonly Damage[] = [
   },
   {
     what: 'a blob with one wrong byte',
-    id: 'mirror.unreadable',
+    id: 'mirror.blob-changed',
     isDeep: true,
     damage: ({ content }, { content: seeded }) =>
       changed(content.blobs, imageOf(seeded, 'deep/er/zstd'), (b) => Buffer.from(b).fill(0, 0, 1)),
