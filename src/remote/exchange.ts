@@ -68,7 +68,11 @@ export class Exchange {
   #onSocket(socket: Socket): void {
     const connected = () => {
       this.#isConnected = true
-      if (!this.#isAnswered) this.#watch.restart(this.#idleTimeoutMs)
+      if (this.#isAnswered) return
+      // The body may have begun to wait for its source before: then the silence is still not the peer's.
+      const isStarving = this.#watch.paused
+      this.#watch.restart(this.#idleTimeoutMs)
+      this.#watch.paused = isStarving
     }
     // A TunnelAgent hands out sockets that are connected already; a new one connects after this event.
     if (!socket.connecting && (this.#message.reusedSocket || this.#request.url.protocol === 'http:')) connected()
