@@ -83,7 +83,7 @@ async function startOurs(): Promise<Server> {
   const cleanups: (() => unknown)[] = []
   const root = await tempDir({ after: (action) => void cleanups.push(action) })
   const args = [mainFile, '--json', 'registry', 'serve', '--root', root, '--listen', '127.0.0.1:0']
-  const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] })
+  const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'ignore'] })
   const [line] = await once(createInterface(child.stdout), 'line')
   return {
     address: JSON.parse(line).address,
@@ -216,7 +216,11 @@ async function compare(workload: Workload): Promise<string[]> {
 }
 
 const lines: string[] = []
-for (const workload of workloads()) lines.push(...(await compare(workload)))
+for (const workload of workloads()) {
+  const rows = await compare(workload)
+  process.stderr.write(`${rows.join('\n')}\n`)
+  lines.push(...rows)
+}
 process.stdout.write(`## Embedded registry against docker-registry
 
 ${cpus().length} cores, ${cpus()[0]?.model ?? 'unknown'}, Node ${process.versions.node}; medians of ${rounds} rounds, taking turns. Below 1.00 the embedded registry is faster.
