@@ -42,9 +42,13 @@ async function removeStale(path: string): Promise<void> {
     throw new KnownError('STORE_LOCKED', `Process ${pid} is at work in ${dirname(path)}`, { details: { pid, path } })
   }
   const aside = `${path}.${randomId()}`
-  await rename(path, aside).catch((error: unknown) => {
-    if (!hasSystemCode(error, 'ENOENT')) throw error
-  })
+  try {
+    await rename(path, aside)
+  } catch (error) {
+    // Another process was faster: what it left is looked at next.
+    if (hasSystemCode(error, 'ENOENT')) return
+    throw error
+  }
   // Another process may have taken the place of the dead owner between the look and the rename: it gets its lock back.
   if ((await readOwner(aside)) !== owner) await claim(aside, path)
   await rm(aside, { force: true })
@@ -73,6 +77,8 @@ async function identityOf(pid: number): Promise<string | undefined> {
 
 /** For systems without /proc: a signal 0 asks only whether the process exists. */
 function isRunning(pid: number): boolean {
+  // 0 and less are groups of processes (kill(2)).
+  if (!(pid > 0)) return false
   try {
     process.kill(pid, 0)
     return true
