@@ -59,7 +59,10 @@ async function searchLayer(
   try {
     for await (const entry of tar) {
       const path = safePath(entry.header.name, search.origin, layer)
-      for (const hiddenPath of hiddenBy(path, open)) hidden.add(hiddenPath)
+      for (const hiddenPath of hiddenBy(path, entry.header.type, open)) {
+        hidden.add(hiddenPath)
+        if (!isWhiteout(path)) files.delete(hiddenPath)
+      }
       if (open.has(path) && entry.header.type === 'file')
         files.set(path, await readEntry(entry as AsyncIterable<Uint8Array>, search, path))
       else entry.resume()
@@ -97,14 +100,27 @@ function safePath(name: string, origin: string, layer: Descriptor): string {
   })
 }
 
-function* hiddenBy(path: string, wanted: ReadonlySet<string>): Generator<string> {
-  const name = posix.basename(path)
-  if (!name.startsWith('.wh.')) return
-  const directory = posix.dirname(path)
-  const isOpaque = name === '.wh..wh..opq'
-  const gone = isOpaque ? directory : posix.join(directory, name.slice('.wh.'.length))
+function isWhiteout(path: string): boolean {
+  return posix.basename(path).startsWith('.wh.')
+}
+
+/** The wanted paths of lower layers that this entry takes away: by a whiteout, or by standing in their place. */
+function* hiddenBy(path: string, type: string, wanted: ReadonlySet<string>): Generator<string> {
+  if (isWhiteout(path)) {
+    const name = posix.basename(path)
+    const directory = posix.dirname(path)
+    const isOpaque = name === '.wh..wh..opq'
+    const gone = isOpaque ? directory : posix.join(directory, name.slice('.wh.'.length))
+    for (const candidate of wanted) {
+      const isBelow = gone === '.' || candidate.startsWith(`${gone}/`)
+      if (isBelow || (!isOpaque && candidate === gone)) yield candidate
+    }
+    return
+  }
   for (const candidate of wanted) {
-    if (candidate === gone || gone === '.' || candidate.startsWith(`${gone}/`)) yield candidate
+    const isInPlace = candidate === path && type !== 'file'
+    // Nothing can be below what is no directory.
+    if (isInPlace || (type !== 'directory' && candidate.startsWith(`${path}/`))) yield candidate
   }
 }
 

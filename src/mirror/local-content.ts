@@ -4,13 +4,13 @@
  * Everything is proven again when it is read; a file that does not hold what its name says is as good as absent.
  */
 import { createReadStream } from 'node:fs'
-import { mkdir, open, readFile, rename, rm } from 'node:fs/promises'
+import { mkdir, open, readFile, rename, rm, stat } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { hasSystemCode, KnownError } from '../errors/known-error.ts'
 import { randomId } from '../host/random.ts'
 import type { ContentSource, RawManifest } from '../oci/content.ts'
 import type { Descriptor } from '../oci/descriptor.ts'
-import { algorithmOf, type Digest, digestOf, hexOf } from '../oci/digest.ts'
+import { algorithmOf, type Digest, digestOf, hasherFor, hexOf } from '../oci/digest.ts'
 import { formatReference, type Reference } from '../oci/reference.ts'
 import { verified } from '../oci/verified.ts'
 import { diskFull, type Workspace } from './workspace.ts'
@@ -90,11 +90,14 @@ export class LocalContent {
     await rm(join(this.#root, 'blobs'), { recursive: true, force: true })
   }
 
+  /** True where the file is there and holds these very bytes: a disk can return others than were written. */
   async #holds(path: string, descriptor: Descriptor): Promise<boolean> {
     try {
-      const file = await open(path)
-      const { size } = await file.stat().finally(() => file.close())
-      return size === descriptor.size
+      const { size } = await stat(path)
+      if (size !== descriptor.size) return false
+      const hash = hasherFor(algorithmOf(descriptor.digest))
+      for await (const chunk of createReadStream(path, { highWaterMark: 256 * 1024 })) hash.update(chunk as Uint8Array)
+      return hash.digest('hex') === hexOf(descriptor.digest)
     } catch (error) {
       if (hasSystemCode(error, 'ENOENT')) return false
       throw error
