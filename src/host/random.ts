@@ -10,6 +10,11 @@ export function randomUuid(): string {
   return randomUUID()
 }
 
+/** Bytes that nobody can guess: passwords and keys. */
+export function secretBytes(count: number): Buffer {
+  return randomBytes(count)
+}
+
 /** A number in [0, 1), for the jitter of waits. Not for secrets. */
 export function randomFraction(): number {
   return Math.random()

@@ -1,7 +1,7 @@
-import { randomBytes } from 'node:crypto'
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { privateDirectory, privateFile } from '../store/disk.ts'
+import { secretBytes } from '../host/random.ts'
+import { privateDirectory, privateFile } from '../store/file-modes.ts'
 import { htpasswdLine } from './htpasswd.ts'
 
 /** Where the registry at `root` looks for passwords unless it is told otherwise. */
@@ -23,7 +23,7 @@ export async function createAccount(root: string, username: string): Promise<Acc
   const htpasswd = defaultHtpasswd(root)
   if (existsSync(htpasswd)) return undefined
   mkdirSync(root, { recursive: true, mode: privateDirectory })
-  const password = randomBytes(20).toString('base64url')
+  const password = secretBytes(20).toString('base64url')
   const passwordFile = join(root, `${username}.password`)
   // First the password, then the lock that it opens: a crash in between leaves nobody locked out.
   writeFileSync(passwordFile, `${password}\n`, { mode: privateFile, flush: true })

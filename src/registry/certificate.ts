@@ -13,7 +13,8 @@ import { join } from 'node:path'
 import type { X509Certificate } from '@peculiar/x509'
 import type { Clock } from '../host/clock.ts'
 import { randomId } from '../host/random.ts'
-import { privateDirectory, privateFile, readText } from '../store/disk.ts'
+import { privateDirectory, privateFile } from '../store/file-modes.ts'
+import { readText } from '../store/files.ts'
 
 export interface SelfSignedOptions {
   /** Directory of the store. */

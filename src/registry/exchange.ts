@@ -30,13 +30,13 @@ export function answer({ response }: Exchange, status: number, headers: Headers 
   response.writeHead(status, status === 204 ? headers : { 'Content-Length': 0, ...headers }).end()
 }
 
-/** Answers with `body`, or for HEAD with everything but the body. */
-export function answerBytes(exchange: Exchange, status: number, body: Uint8Array | string, headers: Headers): void {
+/** Answers 200 with `body`, or for HEAD with everything but the body. */
+export function answerBytes(exchange: Exchange, body: Uint8Array | string, headers: Headers): void {
   const bytes = typeof body === 'string' ? Buffer.from(body) : body
-  exchange.response.writeHead(status, { ...headers, 'Content-Length': bytes.byteLength })
+  exchange.response.writeHead(200, { ...headers, 'Content-Length': bytes.byteLength })
   exchange.response.end(exchange.request.method === 'HEAD' ? undefined : bytes)
 }
 
 export function answerJson(exchange: Exchange, value: unknown, headers: Headers = {}): void {
-  answerBytes(exchange, 200, `${JSON.stringify(value)}\n`, { 'Content-Type': 'application/json', ...headers })
+  answerBytes(exchange, `${JSON.stringify(value)}\n`, { 'Content-Type': 'application/json', ...headers })
 }

@@ -4,10 +4,11 @@
  * bcrypt is slow on purpose, and every request carries the password: what was right once is remembered as an HMAC under
  * a key that never leaves this process, and compared in microseconds from then on.
  */
-import { createHmac, randomBytes } from 'node:crypto'
+import { createHmac } from 'node:crypto'
 import { readFileSync, statSync } from 'node:fs'
 import { compare, hash } from 'bcryptjs'
 import { KnownError } from '../errors/known-error.ts'
+import { secretBytes } from '../host/random.ts'
 
 /** bcrypt's cost for passwords made here: about 50 ms on a server of today. */
 const cost = 10
@@ -22,7 +23,7 @@ export async function htpasswdLine(username: string, password: string): Promise<
 
 export class Htpasswd {
   readonly #path: string
-  readonly #key = randomBytes(32)
+  readonly #key = secretBytes(32)
   readonly #remembered = new Set<string>()
   readonly #checking = new Map<string, Promise<boolean>>()
   #hashes: ReadonlyMap<string, string>

@@ -23,7 +23,7 @@ export function getManifest(context: RegistryContext, route: ManifestRoute, exch
   const mediaType = digest === undefined ? undefined : repository.mediaTypeOf(digest)
   if (digest === undefined || mediaType === undefined) throw unknownManifest(repository, route.target)
   if (exchange.request.method === 'HEAD') repository.renewManifest(digest)
-  answerBytes(exchange, 200, readManifest(context, digest), {
+  answerBytes(exchange, readManifest(context, digest), {
     'Content-Type': mediaType,
     'Docker-Content-Digest': digest,
     ETag: `"${digest}"`,

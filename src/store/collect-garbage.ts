@@ -15,7 +15,7 @@
 import { readdirSync, statSync } from 'node:fs'
 import { type Digest, isDigest } from '../oci/digest.ts'
 import type { BlobStore } from './blob-store.ts'
-import { absentAsUndefined, removeFile } from './disk.ts'
+import { absentAsUndefined, removeFile } from './files.ts'
 import { Repository, repositoryNames } from './repository.ts'
 import { keptManifests, type Named, namesIn, stagedNames } from './roots.ts'
 

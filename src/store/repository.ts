@@ -8,7 +8,9 @@ import { join } from 'node:path'
 import type { Descriptor } from '../oci/descriptor.ts'
 import { type Digest, isDigest } from '../oci/digest.ts'
 import type { BlobStore } from './blob-store.ts'
-import { absentAsUndefined, privateFile, readText, removeFile, touch, withDirectory } from './disk.ts'
+import { withDirectory } from './disk.ts'
+import { privateFile } from './file-modes.ts'
+import { absentAsUndefined, readText, removeFile, touch } from './files.ts'
 import type { RepositoryPaths } from './paths.ts'
 
 /** A manifest that is about to be stored, with what it says about itself. */

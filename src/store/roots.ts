@@ -5,7 +5,7 @@ import { KnownError } from '../errors/known-error.ts'
 import { type Digest, isDigest } from '../oci/digest.ts'
 import { blobsOf, childrenOf, parseManifest } from '../oci/manifest.ts'
 import type { BlobStore } from './blob-store.ts'
-import { readText } from './disk.ts'
+import { readText } from './files.ts'
 import type { Repository } from './repository.ts'
 
 /** The digests that a manifest of a repository names, apart from its own. */

@@ -7,7 +7,10 @@
 import { closeSync, createReadStream, fstatSync, ftruncateSync, openSync, writev, writevSync } from 'node:fs'
 import { KnownError } from '../errors/known-error.ts'
 import { algorithmOf, type Digest, type DigestAlgorithm, hasherFor } from '../oci/digest.ts'
-import { diskError, flushData, type NameLog, privateFile, removeFile, withDirectory } from './disk.ts'
+import { diskError, flushData, withDirectory } from './disk.ts'
+import { privateFile } from './file-modes.ts'
+import { removeFile } from './files.ts'
+import type { NameLog } from './name-log.ts'
 
 /** One write call. Larger ones gain nothing and keep more memory busy. */
 const batchBytes = 512 * 1024
