@@ -23,9 +23,16 @@ export interface ImageMirrorSet {
   readonly entries: readonly MirrorEntry[]
 }
 
+/** The API server takes a list that is null, or is not there, for an empty one. */
+const list = <T extends z.ZodType>(item: T) =>
+  z
+    .array(item)
+    .nullish()
+    .transform((items) => items ?? [])
+
 const Entry = z.object({
   source: z.string(),
-  mirrors: z.array(z.string()).default([]),
+  mirrors: list(z.string()),
   mirrorSourcePolicy: z.enum(['NeverContactSource', 'AllowContactingSource']).optional(),
 })
 const Metadata = z.object({ name: z.string() })
@@ -33,17 +40,17 @@ const Document = z.discriminatedUnion('kind', [
   z.object({
     kind: z.literal('ImageDigestMirrorSet'),
     metadata: Metadata,
-    spec: z.object({ imageDigestMirrors: z.array(Entry) }),
+    spec: z.object({ imageDigestMirrors: list(Entry) }),
   }),
   z.object({
     kind: z.literal('ImageTagMirrorSet'),
     metadata: Metadata,
-    spec: z.object({ imageTagMirrors: z.array(Entry) }),
+    spec: z.object({ imageTagMirrors: list(Entry) }),
   }),
   z.object({
     kind: z.literal('ImageContentSourcePolicy'),
     metadata: Metadata,
-    spec: z.object({ repositoryDigestMirrors: z.array(Entry) }),
+    spec: z.object({ repositoryDigestMirrors: list(Entry) }),
   }),
 ])
 
