@@ -2,7 +2,7 @@
  * YAML files as people write them: strict, with every complaint at its line and column.
  */
 import { readFile } from 'node:fs/promises'
-import { isMap, isPair, isScalar, isSeq, LineCounter, type Node, parseDocument } from 'yaml'
+import { type Document, isMap, isPair, isScalar, isSeq, LineCounter, type Node, parseDocument } from 'yaml'
 import * as z from 'zod'
 import { type Finding, finding } from '../errors/finding.ts'
 import { hasSystemCode, KnownError } from '../errors/known-error.ts'
@@ -33,7 +33,12 @@ export interface YamlSource {
  */
 export function parseYaml<Schema extends z.ZodType>(source: YamlSource, schema: Schema): z.output<Schema> {
   const lines = new LineCounter()
-  const document = parseDocument(source.text, { lineCounter: lines, uniqueKeys: true, prettyErrors: false })
+  const document = parseDocument(source.text, {
+    lineCounter: lines,
+    uniqueKeys: true,
+    prettyErrors: false,
+    logLevel: 'error',
+  })
   const position = (offset: number) => {
     const { line, col } = lines.linePos(offset)
     return { file: source.file, line, column: col }
@@ -45,11 +50,21 @@ export function parseYaml<Schema extends z.ZodType>(source: YamlSource, schema: 
       ),
     )
   }
-  const result = schema.safeParse(document.toJS() ?? {})
+  const result = schema.safeParse(toPlain(document, () => position(document.contents?.range?.[0] ?? 0)) ?? {})
   if (result.success) return result.data
   throw invalidConfig(
     result.error.issues.flatMap((issue) => findingsOf(issue, { schema, contents: document.contents, position })),
   )
+}
+
+/** An alias of nothing, and one that would unfold without end, come to light only here. */
+function toPlain(document: Document, place: () => NonNullable<Finding['where']>): unknown {
+  try {
+    return document.toJS()
+  } catch (error) {
+    if (!(error instanceof ReferenceError)) throw error
+    throw invalidConfig([finding({ id: 'config.yaml', severity: 'error', summary: error.message, where: place() })])
+  }
 }
 
 /** One error for all the findings of a file. */

@@ -54,6 +54,8 @@ export async function resolveImage(
 
 async function resolveOne(selected: SelectedImage, options: ClosureOptions): Promise<ResolvedImage> {
   const manifests = new Map<Digest, ResolvedManifest>()
+  // Two indexes may name one image: whoever comes second waits for the first.
+  const visits = new Map<Digest, Promise<Digest>>()
   const visit = async (reference: Reference, expected?: Descriptor): Promise<Digest> => {
     const raw = await options.source.fetchManifest(reference, options.signal)
     if (!raw) throw unknownManifest(formatReference(reference))
@@ -65,7 +67,9 @@ async function resolveOne(selected: SelectedImage, options: ClosureOptions): Pro
     )
     const children = childrenOf(manifest)
     await mapConcurrently(children, options.concurrency ?? 8, async (child) => {
-      if (!manifests.has(child.digest)) await visit(byDigest(selected.source, child.digest), child)
+      const visited = visits.get(child.digest) ?? visit(byDigest(selected.source, child.digest), child)
+      visits.set(child.digest, visited)
+      await visited
     })
     manifests.set(digest, {
       descriptor: { mediaType: manifest.mediaType, digest, size: raw.bytes.byteLength },

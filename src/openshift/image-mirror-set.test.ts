@@ -96,6 +96,7 @@ test('documents of other kinds are passed over; a broken one is refused with the
   for (const text of [
     'kind: ImageDigestMirrorSet\nmetadata: {name: a}\nspec: {imageDigestMirrors: [{mirrors: [a]}]}\n',
     'kind: [\n',
+    '*nothing',
     'kind: ImageTagMirrorSet\n',
   ])
     assert.throws(() => parseImageMirrorSets(text, 'x.yaml'), { code: 'CONFIG_INVALID', message: /^x\.yaml: / })

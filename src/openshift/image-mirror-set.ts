@@ -3,7 +3,7 @@
  *
  * Source: openshift/api `config/v1/types_image_{digest,tag}_mirror_set.go`, `operator/v1alpha1/types_image_content_source_policy.go`.
  */
-import { parseAllDocuments, stringify } from 'yaml'
+import { type Document, parseAllDocuments, stringify } from 'yaml'
 import * as z from 'zod'
 import { KnownError } from '../errors/known-error.ts'
 
@@ -36,7 +36,7 @@ const Entry = z.object({
   mirrorSourcePolicy: z.enum(['NeverContactSource', 'AllowContactingSource']).optional(),
 })
 const Metadata = z.object({ name: z.string() })
-const Document = z.discriminatedUnion('kind', [
+const MirrorSetDocument = z.discriminatedUnion('kind', [
   z.object({
     kind: z.literal('ImageDigestMirrorSet'),
     metadata: Metadata,
@@ -60,27 +60,36 @@ const Document = z.discriminatedUnion('kind', [
  * @throws KnownError CONFIG_INVALID
  */
 export function parseImageMirrorSets(text: string, file: string): ImageMirrorSet[] {
-  const documents = parseAllDocuments(text, { prettyErrors: false })
+  const documents = parseAllDocuments(text, { prettyErrors: false, logLevel: 'error' })
   if (!Array.isArray(documents)) return []
   return documents.flatMap((document): ImageMirrorSet[] => {
     if (document.errors.length > 0) throw invalid(file, document.errors.map(({ message }) => message).join('; '))
-    const value: unknown = document.toJS()
+    const value = toPlain(document, file)
     if (!isMirrorSet(value)) return []
-    const result = Document.safeParse(value)
+    const result = MirrorSetDocument.safeParse(value)
     if (!result.success)
       throw invalid(file, result.error.issues.map((issue) => `${issue.path.join('.')}: ${issue.message}`).join('; '))
     return [{ kind: result.data.kind, name: result.data.metadata.name, entries: entriesOf(result.data) }]
   })
 }
 
-function entriesOf(document: z.infer<typeof Document>): readonly MirrorEntry[] {
+function toPlain(document: Document, file: string): unknown {
+  try {
+    return document.toJS()
+  } catch (error) {
+    // An alias of nothing, or one that would unfold without end.
+    throw error instanceof ReferenceError ? invalid(file, error.message) : error
+  }
+}
+
+function entriesOf(document: z.infer<typeof MirrorSetDocument>): readonly MirrorEntry[] {
   if (document.kind === 'ImageDigestMirrorSet') return document.spec.imageDigestMirrors
   if (document.kind === 'ImageTagMirrorSet') return document.spec.imageTagMirrors
   return document.spec.repositoryDigestMirrors
 }
 
 function isMirrorSet(value: unknown): boolean {
-  const kinds: readonly unknown[] = Document.options.map((option) => option.shape.kind.value)
+  const kinds: readonly unknown[] = MirrorSetDocument.options.map((option) => option.shape.kind.value)
   return typeof value === 'object' && value !== null && 'kind' in value && kinds.includes(value.kind)
 }
 

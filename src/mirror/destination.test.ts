@@ -1,0 +1,50 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import { digestOf, hexOf } from '../oci/digest.ts'
+import { parseReference } from '../oci/reference.ts'
+import { formatMirrorTarget, parseMirrorTarget, tagFor, targetRepository } from './destination.ts'
+
+const digest = digestOf('x')
+
+test('a destination is a registry, and a path within it where one is named', () => {
+  const readings = {
+    'docker://lab': ['lab', ''],
+    'docker://lab:8443/': ['lab:8443', ''],
+    'docker://lab:8443/ocp/mirror': ['lab:8443', 'ocp/mirror'],
+    'docker://lab/ocp/': ['lab', 'ocp'],
+    'docker://[fd00::1]:5000/ocp': ['[fd00::1]:5000', 'ocp'],
+  }
+  for (const [text, [registry, path]] of Object.entries(readings)) {
+    const target = parseMirrorTarget(text)
+    assert.deepEqual([target.registry, target.path], [registry, path], text)
+    assert.deepEqual(parseMirrorTarget(`docker://${formatMirrorTarget(target)}`), target)
+  }
+  assert.equal(targetRepository(parseMirrorTarget('docker://lab'), 'a/b').repository, 'a/b')
+  assert.equal(targetRepository(parseMirrorTarget('docker://lab/ocp'), 'a/b').repository, 'ocp/a/b')
+})
+
+test('what is no destination is refused, with an example of one', () => {
+  for (const text of [
+    '',
+    'lab/ocp',
+    'https://lab',
+    'docker://',
+    'docker:///ocp',
+    'docker://lab/OCP',
+    'docker://lab/ocp:tag',
+    `docker://lab/ocp@${digest}`,
+    'docker://lab//ocp',
+    'docker://la b',
+    'docker://user:secret@lab/ocp',
+    'docker://lab/../ocp',
+  ])
+    assert.throws(() => parseMirrorTarget(text), { code: 'USAGE', hint: /docker:\/\/registry\.lab:8443\/ocp/ }, text)
+})
+
+test('tags are those of oc-mirror', () => {
+  assert.equal(tagFor(parseReference('quay.io/a:4.18.9-x86_64'), 'release'), '4.18.9-x86_64')
+  assert.equal(tagFor(parseReference(`quay.io/a@${digest}`), 'release'), hexOf(digest))
+  assert.equal(tagFor(parseReference('quay.io/a:1'), 'other'), '1')
+  assert.equal(tagFor(parseReference(`quay.io/a:1@${digest}`), 'other'), '1')
+  assert.equal(tagFor(parseReference(`quay.io/a@${digest}`), 'other'), `sha256-${hexOf(digest)}`)
+})
