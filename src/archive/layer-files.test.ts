@@ -166,3 +166,18 @@ test('whatever bytes a layer has, the search ends with files or a known error', 
   })
   await fc.assert(property, { numRuns: 60 })
 })
+
+for (const mediaType of [mediaTypes.ociLayerGzip, mediaTypes.ociLayerTar]) {
+  test(`what goes wrong while a ${mediaType} is fetched is told as it is`, async () => {
+    const layer = makeLayer([file('x')], mediaType)
+    const failure = new Error('the registry is gone')
+    const broken = {
+      ...layer,
+      async *open() {
+        for await (const chunk of layer.open()) yield chunk.subarray(0, 20)
+        throw failure
+      },
+    }
+    await assert.rejects(find(wanted, [broken]), failure)
+  })
+}

@@ -52,7 +52,8 @@ async function searchLayer(
   const files = new Map<string, Buffer>()
   const hidden = new Set<string>()
   const tar = extract()
-  const compressed = Readable.from(search.open(layer), { objectMode: false })
+  const source = new WatchedSource(search.open(layer))
+  const compressed = Readable.from(source, { objectMode: false })
   const decompressor = decompressorFor(layer.mediaType)
   // A failure anywhere in the pipeline destroys `tar`, and so is thrown by the loop below.
   pipeline([compressed, ...(decompressor ? [decompressor] : []), tar], () => undefined)
@@ -68,11 +69,36 @@ async function searchLayer(
       else entry.resume()
     }
   } catch (error) {
-    throw error instanceof KnownError ? error : unreadable(search.origin, layer, error)
+    if (error instanceof KnownError) throw error
+    source.throwFailure()
+    throw unreadable(search.origin, layer, error)
   } finally {
     compressed.destroy()
   }
   return { files, hidden }
+}
+
+/** Remembers why the bytes of a layer stopped: the decompressor would only say that they did. */
+class WatchedSource implements AsyncIterable<Uint8Array> {
+  readonly #source: AsyncIterable<Uint8Array>
+  #failure: { readonly error: unknown } | undefined
+
+  constructor(source: AsyncIterable<Uint8Array>) {
+    this.#source = source
+  }
+
+  throwFailure(): void {
+    if (this.#failure !== undefined) throw this.#failure.error
+  }
+
+  async *[Symbol.asyncIterator](): AsyncGenerator<Uint8Array> {
+    try {
+      yield* this.#source
+    } catch (error) {
+      this.#failure = { error }
+      throw error
+    }
+  }
 }
 
 function decompressorFor(mediaType: string) {

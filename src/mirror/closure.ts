@@ -9,7 +9,7 @@ import type { ContentSource } from '../oci/content.ts'
 import type { Descriptor } from '../oci/descriptor.ts'
 import type { Digest } from '../oci/digest.ts'
 import { blobsOf, childrenOf, parseManifest } from '../oci/manifest.ts'
-import { formatReference, type Reference } from '../oci/reference.ts'
+import { formatReference, isTag, type Reference } from '../oci/reference.ts'
 import { unknownManifest } from './local-content.ts'
 import type { SelectedImage } from './selection.ts'
 
@@ -120,6 +120,8 @@ async function signatureOf(
   options: ClosureOptions,
 ): Promise<ResolvedImage[]> {
   const tag = `${subject.replace(':', '-')}.sig`
+  // cosign knows sha256 only.
+  if (!isTag(tag)) return []
   const signature = await options.source.resolveBeside(byDigest(selected.source, subject), tag, options.signal)
   if (!signature) return []
   const attachment: SelectedImage = {

@@ -47,4 +47,7 @@ test('tags are those of oc-mirror', () => {
   assert.equal(tagFor(parseReference('quay.io/a:1'), 'other'), '1')
   assert.equal(tagFor(parseReference(`quay.io/a:1@${digest}`), 'other'), '1')
   assert.equal(tagFor(parseReference(`quay.io/a@${digest}`), 'other'), `sha256-${hexOf(digest)}`)
+  const long = digestOf('x', 'sha512')
+  const tag = tagFor(parseReference(`quay.io/a@${long}`), 'other')
+  assert.equal(tag, `sha512-${hexOf(long).slice(0, 64)}`, 'a sha512 in full is longer than a tag may be')
 })

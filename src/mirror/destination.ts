@@ -3,7 +3,7 @@
  * that clusters and scripts set up with it go on working.
  */
 import { KnownError } from '../errors/known-error.ts'
-import { hexOf } from '../oci/digest.ts'
+import { algorithmOf, hexOf } from '../oci/digest.ts'
 import { isRepositoryPath, parseReference, type Reference } from '../oci/reference.ts'
 
 /** The registry and the path within it under which everything is put. */
@@ -52,5 +52,7 @@ export const releaseRepositories = { images: 'openshift/release-images', compone
 export function tagFor({ tag, digest }: Reference, kind: 'release' | 'other'): string {
   if (tag !== undefined) return tag
   if (digest === undefined) return 'latest'
-  return kind === 'release' ? hexOf(digest) : digest.replace(':', '-')
+  // A sha512 in full is no tag: it is cut as distribution-spec cuts it for referrers ("Referrers Tag Schema").
+  const hex = hexOf(digest).slice(0, 64)
+  return kind === 'release' ? hex : `${algorithmOf(digest)}-${hex}`
 }

@@ -6,10 +6,11 @@
  */
 import { type FileHandle, mkdir, open } from 'node:fs/promises'
 import { join } from 'node:path'
-import { z } from 'zod'
+import * as z from 'zod'
+import { hasSystemCode } from '../errors/known-error.ts'
 import type { UploadSession } from '../oci/content.ts'
 import { type Digest, isDigest } from '../oci/digest.ts'
-import { readIfPresent, type Workspace } from './workspace.ts'
+import { diskFull, readIfPresent, type Workspace } from './workspace.ts'
 
 const Line = z.object({
   target: z.string(),
@@ -22,12 +23,14 @@ type Line = z.infer<typeof Line>
 
 export class Holdings {
   readonly #target: string
+  readonly #path: string
   readonly #file: FileHandle
   readonly #holders = new Map<Digest, string>()
   readonly #uploads = new Map<string, string>()
 
-  private constructor(target: string, file: FileHandle) {
+  private constructor(target: string, path: string, file: FileHandle) {
     this.#target = target
+    this.#path = path
     this.#file = file
   }
 
@@ -37,8 +40,8 @@ export class Holdings {
     await mkdir(workspace.state, { recursive: true })
     const text = await readIfPresent(path)
     // 0600: the location of an upload can hold a token of the registry.
-    const holdings = new Holdings(target, await open(path, 'a', 0o600))
-    if (text && !text.endsWith('\n')) await holdings.#file.write('\n')
+    const holdings = new Holdings(target, path, await open(path, 'a', 0o600))
+    if (text && !text.endsWith('\n')) await holdings.#file.appendFile('\n')
     for (const line of text?.split('\n') ?? []) holdings.#fold(parseLine(line))
     return holdings
   }
@@ -68,7 +71,11 @@ export class Holdings {
 
   async #append(line: Line): Promise<void> {
     this.#fold(line)
-    await this.#file.write(`${JSON.stringify(line)}\n`)
+    try {
+      await this.#file.appendFile(`${JSON.stringify(line)}\n`)
+    } catch (cause) {
+      throw hasSystemCode(cause, 'ENOSPC', 'EDQUOT') ? diskFull(this.#path, cause) : cause
+    }
   }
 
   #fold(line: Line | undefined): void {

@@ -64,8 +64,9 @@ export class LocalContent {
       const file = await open(staged, 'wx')
       try {
         const bytes = source.fetchBlob(repository, descriptor, { signal })
+        // Not `write`, which may store a part and say so: on a full disk it does.
         for await (const chunk of verified(bytes, descriptor, `${repository.registry}/${repository.repository}`))
-          await file.write(chunk)
+          await file.writeFile(chunk)
         await file.sync()
       } finally {
         await file.close()

@@ -16,6 +16,7 @@ import { type MirrorRun, runMirror } from '../../testkit/mirror-run.ts'
 import type { Fault } from '../../testkit/scripted-fault.ts'
 import { startScriptedRegistry } from '../../testkit/scripted-registry.ts'
 import { pushAll } from '../../testkit/seed.ts'
+import { smallDisk } from '../../testkit/small-disk.ts'
 import { hostileEntries, makeLayer } from '../../testkit/tar.ts'
 import { tempDir } from '../../testkit/temp-dir.ts'
 import { testClient } from '../../testkit/test-client.ts'
@@ -279,6 +280,25 @@ test('a release layer that unpacks to gigabytes is refused with little memory', 
   const { run } = await mirrorRelease(t, releaseWith([layer]))
   await assert.rejects(run, { code: 'LAYER_UNSAFE', message: /image-references is larger than/ })
   assert.ok(process.memoryUsage.rss() - before < 400 * 1024 ** 2)
+})
+
+test('a full disk is told as such, and when there is room the same command goes on', async (t) => {
+  const upstream = await startUpstream(t)
+  const target = await startScriptedRegistry(t, { hasReferrersApi: true })
+  const disk = await smallDisk(t, 16 * 1024)
+  if (!disk) return
+  const { registriesConf, release, additional } = upstream
+  const config = imageSetText({ release: releaseName(release), additional })
+  const run = { config, registriesConf, target: `docker://${target.address}`, workspace: disk.path }
+  await assert.rejects(runMirror(t, run), {
+    code: 'DISK_FULL',
+    message: new RegExp(`No space left to write ${disk.path}/working-dir/`),
+    hint: /Free space/,
+  })
+  assert.equal(target.content.tags.size, 0)
+  await disk.free()
+  const again = await runMirror(t, run)
+  assert.deepEqual([again.exitStatus, again.failures], [0, []])
 })
 
 test('a second process on the same workspace is told who is at work there', async (t) => {

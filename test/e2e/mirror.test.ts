@@ -2,8 +2,9 @@ import assert from 'node:assert/strict'
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { test } from 'node:test'
-import { hexOf } from '../../src/oci/digest.ts'
+import { digestOf, hexOf } from '../../src/oci/digest.ts'
 import { blobsOf, childrenOf, parseManifest } from '../../src/oci/manifest.ts'
+import { mediaTypes } from '../../src/oci/media-type.ts'
 import { releaseSources, type SampleRelease } from '../../src/quickstart/sample-release.ts'
 import { startDockerRegistry } from '../../testkit/docker-registry.ts'
 import { startEmbeddedRegistry } from '../../testkit/embedded-registry.ts'
@@ -291,6 +292,37 @@ test('a release named by digest is tagged with the hex of it, as oc-mirror does'
   assert.equal(snapshot[`openshift/release-images:${hexOf(digest)}`], digest)
   const [component] = release.components
   assert.equal(snapshot[`openshift/release:${hexOf(digest)}-${component?.name}`], component?.image.digest)
+})
+
+test('blobs that are named by sha512 arrive under sha512', async (t) => {
+  const source = await startEmbeddedRegistry(t)
+  const target = await startEmbeddedRegistry(t)
+  const { client } = testClient(t)
+  const at = { registry: source.address, repository: 'extra/long' }
+  const bytes = Buffer.from('a layer')
+  const layer = { mediaType: mediaTypes.ociLayerTar, digest: digestOf(bytes, 'sha512'), size: bytes.byteLength }
+  const config = { mediaType: mediaTypes.ociConfig, digest: digestOf('{}', 'sha512'), size: 2 }
+  for (const [blob, content] of [
+    [layer, bytes],
+    [config, Buffer.from('{}')],
+  ] as const)
+    await client.pushBlob(at, blob, async function* () {
+      yield content
+    })
+  const mediaType = mediaTypes.ociManifest
+  const manifest = Buffer.from(JSON.stringify({ schemaVersion: 2, mediaType, config, layers: [layer] }))
+  const digest = digestOf(manifest)
+  const descriptor = { mediaType, digest, size: manifest.byteLength }
+  await client.pushManifest({ ...at, digest }, { descriptor, bytes: manifest })
+  const result = await runMirror(t, {
+    config: imageSetText({ additional: [{ name: `quay.io/extra/long@${digest}` }] }),
+    target: `docker://${target.address}`,
+    registriesConf: await writeRegistriesConf(t, source.address),
+    workspace: await tempDir(t),
+  })
+  assert.deepEqual(result.failures, [])
+  for (const path of [`manifests/${digest}`, `blobs/${layer.digest}`, `blobs/${config.digest}`])
+    assert.equal((await fetch(`${target.url}/v2/extra/long/${path}`)).status, 200, path)
 })
 
 test('of a release that is an index, the components of every architecture arrive', async (t) => {
