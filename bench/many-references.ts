@@ -14,6 +14,7 @@ import { startDockerRegistry } from '../testkit/docker-registry.ts'
 import { type RepositoryContent, writeToDockerRegistryRoot } from '../testkit/seed.ts'
 import { tempDir } from '../testkit/temp-dir.ts'
 import { Cleanups, type Measure, measure } from './measure.ts'
+import { nodeFirst } from './mirror-tools.ts'
 
 const { values: options } = parseArgs({ options: { references: { type: 'string', default: '10000' } } })
 const references = Number(options.references)
@@ -46,7 +47,7 @@ function print(what: string, { wallSeconds, cpuSeconds, peakMiB }: Measure): voi
 }
 
 async function run(command: readonly string[]): Promise<Measure> {
-  const one = await measure(command)
+  const one = await measure(command, nodeFirst)
   if (one.failure !== undefined) throw new Error(one.failure)
   return one
 }
@@ -66,7 +67,7 @@ try {
     `[[registry]]\nlocation = "quay.io"\nblocked = true\n[[registry.mirror]]\nlocation = "${source.address}"\ninsecure = true\n`,
   )
   const flags = ['--registries-conf', registries, '--dest-tls-verify=false', '--workspace', directory]
-  const command = [process.execPath, bundle, 'mirror', '-c', config, ...flags, `docker://${target.address}/ocp`]
+  const command = [bundle, 'mirror', '-c', config, ...flags, `docker://${target.address}/ocp`]
   process.stdout.write(
     `${references} references in ${content.length} repositories, docker-registry to docker-registry.\n\n| run | wall s | CPU s | peak MiB |\n|---|---|---|---|\n`,
   )

@@ -1,7 +1,7 @@
 /** How each tool is told to copy the same images from one registry to another. */
 import { writeFile } from 'node:fs/promises'
 import { homedir } from 'node:os'
-import { join } from 'node:path'
+import { delimiter, dirname, join } from 'node:path'
 import { peer } from '../testkit/peers.ts'
 import type { Cleanups } from './measure.ts'
 
@@ -24,6 +24,9 @@ export interface Tool {
 
 const bundle = new URL('../dist/sallyport.js', import.meta.url).pathname
 
+/** The bundle finds its Node.js on the PATH, as for a user: here the one that runs the benchmark. */
+export const nodeFirst = { PATH: `${dirname(process.execPath)}${delimiter}${process.env['PATH'] ?? ''}` }
+
 export const sallyport: Tool = {
   name: 'sallyport mirror',
   isPlain: true,
@@ -40,7 +43,7 @@ export const sallyport: Tool = {
     )
     const workspace = join(directory, `workspace-${target.replace(':', '-')}`)
     const flags = ['--registries-conf', registries, '--dest-tls-verify=false', '--workspace', workspace]
-    return { command: [process.execPath, bundle, 'mirror', '-c', config, ...flags, `docker://${target}/ocp`] }
+    return { command: [bundle, 'mirror', '-c', config, ...flags, `docker://${target}/ocp`], env: nodeFirst }
   },
 }
 

@@ -101,8 +101,13 @@ async function countBytes(job: Omit<Job, 'target'>, uniqueBytes: number): Promis
   const target = await startRelay(t, registry.address)
   const directory = join(job.directory, 'counted')
   await mkdir(directory, { recursive: true })
-  const { command } = await sallyport.prepare({ ...job, directory, source: source.address, target: target.address })
-  await measure(command)
+  const { command, env } = await sallyport.prepare({
+    ...job,
+    directory,
+    source: source.address,
+    target: target.address,
+  })
+  await measure(command, env)
   const ratio = (bytes: number) => `${bytes} (${(bytes / uniqueBytes).toFixed(4)} ×)`
   print(
     `\nBytes, requests and heads included, for ${uniqueBytes} unique bytes of blobs: read from the source ${ratio(source.count.fromServer)}, written to the target ${ratio(target.count.toServer)}.`,

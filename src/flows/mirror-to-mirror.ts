@@ -16,6 +16,7 @@ import type { OnMirrorEvent } from '../mirror/events.ts'
 import { Holdings } from '../mirror/holdings.ts'
 import { LocalContent, withLocalManifests } from '../mirror/local-content.ts'
 import { type MirrorPlan, planMirror } from '../mirror/plan.ts'
+import { planLines } from '../mirror/plan-file.ts'
 import { mirrorSets, writeResources } from '../mirror/resources.ts'
 import { selectImages } from '../mirror/select.ts'
 import type { SelectedImage } from '../mirror/selection.ts'
@@ -144,7 +145,7 @@ class MirrorRun {
 
   async #transfer(plan: MirrorPlan, suspects: readonly DoneImage[]): Promise<TransferReport> {
     const { workspace, registry, signal, onEvent, concurrency } = this.#request
-    await writeWhole(join(workspace.state, 'plan.json'), `${JSON.stringify(plan, null, 2)}\n`)
+    await writeWhole(join(workspace.state, 'plan.json'), planLines(plan))
     const holdings = await Holdings.open(workspace, this.#targetName)
     try {
       const report = await transfer(plan, {

@@ -62,7 +62,11 @@ export async function readIfPresent(path: string): Promise<string | undefined> {
  *
  * @throws KnownError DISK_FULL
  */
-export async function writeWhole(path: string, content: string | Uint8Array, mode = 0o644): Promise<void> {
+export async function writeWhole(
+  path: string,
+  content: string | Uint8Array | Iterable<string>,
+  mode = 0o644,
+): Promise<void> {
   await mkdir(dirname(path), { recursive: true })
   const staged = `${path}.${randomId()}.new`
   try {

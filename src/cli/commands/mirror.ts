@@ -4,6 +4,7 @@ import { loadImageSetConfiguration } from '../../config/image-set-configuration.
 import { KnownError } from '../../errors/known-error.ts'
 import { type MirrorResult, mirrorToMirror } from '../../flows/mirror-to-mirror.ts'
 import { formatMirrorTarget, parseMirrorTarget } from '../../mirror/destination.ts'
+import { planLines } from '../../mirror/plan-file.ts'
 import { workspaceAt } from '../../mirror/workspace.ts'
 import { formatReference } from '../../oci/reference.ts'
 import type { CommandHost } from '../commands.ts'
@@ -85,9 +86,8 @@ async function print(
   result: MirrorResult,
   { options, context, elapsedMs }: { options: Options; context: CliContext; elapsedMs: number },
 ): Promise<void> {
-  const plan = `${JSON.stringify(result.plan, null, 2)}\n`
-  if (typeof options.planOnly === 'string') await writeFile(options.planOnly, plan)
-  else if (options.planOnly) context.stdout(plan)
+  if (typeof options.planOnly === 'string') await writeFile(options.planOnly, planLines(result.plan))
+  else if (options.planOnly) for (const piece of planLines(result.plan)) context.stdout(piece)
   else if (context.json) context.stdout(`${JSON.stringify(jsonResult(result, elapsedMs))}\n`)
   else context.stdout(options.dryRun ? renderDryRun(result) : renderMirrorResult(result, elapsedMs))
 }
