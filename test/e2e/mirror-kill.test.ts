@@ -88,7 +88,7 @@ for (const kind of ['embedded', 'docker'] as const) {
 
     let killed = 0
     for (let round = 0; round < wanted; round += 1) {
-      const killAfter = Math.floor((sampleFraction(`${seed}/${round}`) * 2 * uniqueBytes) / wanted)
+      const killAfter = Math.floor((sampleFraction(`${seed}/${round}`) * uniqueBytes) / wanted)
       const { signal, status, stderr } = await runChild(run, proxy, killAfter)
       if (signal === 'SIGKILL') killed += 1
       else assert.equal(status, 0, stderr)
