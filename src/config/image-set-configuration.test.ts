@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { KnownError } from '../errors/known-error.ts'
-import { parseImageSetConfiguration } from './image-set-configuration.ts'
+import { loadImageSetConfiguration, parseImageSetConfiguration } from './image-set-configuration.ts'
 
 const head = 'kind: ImageSetConfiguration\napiVersion: mirror.openshift.io/v2alpha1\n'
 
@@ -60,4 +60,8 @@ test('a key that stands twice is refused', () => {
 test('another kind, and a file that is no mapping, are refused', () => {
   assert.match(refusal('kind: Deployment\n'), /kind must be ImageSetConfiguration/)
   assert.match(refusal('- a\n- b\n'), /isc\.yaml:1:1/)
+})
+
+test('a file that is not there is a configuration that does not load', async () => {
+  await assert.rejects(loadImageSetConfiguration('/nonexistent/isc.yaml'), { code: 'CONFIG_INVALID', exitCode: 78 })
 })

@@ -76,9 +76,13 @@ export const ImageSetConfiguration = z.strictObject({
 })
 export type ImageSetConfiguration = z.infer<typeof ImageSetConfiguration>
 
-/** @throws KnownError CONFIG_INVALID, FILE_UNREADABLE */
+/** @throws KnownError CONFIG_INVALID, also where the file cannot be read: a configuration that does not load ends with 78 */
 export async function loadImageSetConfiguration(path: string): Promise<ImageSetConfiguration> {
-  return parseImageSetConfiguration({ file: path, text: await readTextFile(path) })
+  const text = await readTextFile(path).catch((error: unknown) => {
+    if (!(error instanceof KnownError) || error.code !== 'FILE_UNREADABLE') throw error
+    throw new KnownError('CONFIG_INVALID', error.message, { hint: error.hint, details: { ...error.details } })
+  })
+  return parseImageSetConfiguration({ file: path, text })
 }
 
 /** @throws KnownError CONFIG_INVALID with every finding at its line and column */

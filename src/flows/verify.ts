@@ -29,9 +29,12 @@ export async function mirroredImages(
   const name = target ?? (names.length === 1 ? names[0] : undefined)
   const images = name === undefined ? undefined : recorded.get(name)
   if (name !== undefined && images !== undefined) return { target: name, images }
-  const known =
-    names.length > 0 ? `it knows ${names.map((one) => `docker://${one}`).join(', ')}` : 'nothing was mirrored with it'
-  throw new KnownError('USAGE', `${workspace.root} does not say what is at ${name ?? 'which destination'}: ${known}`, {
+  const known = names.map((one) => `docker://${one}`).join(', ')
+  const summary =
+    names.length === 0
+      ? `Nothing was mirrored with the workspace ${workspace.root}`
+      : `The workspace ${workspace.root} knows ${known}; ${name === undefined ? 'say which' : `nothing of docker://${name}`}`
+  throw new KnownError('USAGE', summary, {
     hint: 'Name the workspace and the destination of an earlier sallyport mirror.',
   })
 }
