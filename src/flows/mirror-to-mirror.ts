@@ -21,6 +21,7 @@ import { mirrorSets, writeResources } from '../mirror/resources.ts'
 import { selectImages } from '../mirror/select.ts'
 import type { SelectedImage } from '../mirror/selection.ts'
 import { asKnownError, type TransferReport, transfer } from '../mirror/transfer.ts'
+import { recordWanted } from '../mirror/wanted.ts'
 import { type Workspace, writeWhole } from '../mirror/workspace.ts'
 import type { ContentSource, ContentTarget } from '../oci/content.ts'
 import type { Digest } from '../oci/digest.ts'
@@ -87,6 +88,7 @@ class MirrorRun {
     const { config, target, workspace, registry, signal, onEvent, isDryRun } = this.#request
     const context = { source: this.#source, local: this.#local, workspace, signal }
     const { images, blocked } = await selectImages(config, target, context)
+    if (!isDryRun) await recordWanted(workspace, this.#targetName, images)
     const recorded = (await readDone(workspace)).get(this.#targetName) ?? []
     const proven = await provenImages(images, recorded, { source: this.#source, target: registry, signal })
     const resolved = await this.#resolve(images.filter((image) => !proven.has(image)))

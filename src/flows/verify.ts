@@ -1,12 +1,14 @@
 /** The paths of `sallyport verify mirror` and `sallyport verify egress`: from a workspace to findings. */
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { type Finding, finding } from '../errors/finding.ts'
 import { hasSystemCode, KnownError } from '../errors/known-error.ts'
 import { acquireLock } from '../host/lock.ts'
 import { type DoneImage, markSuspect, readDone } from '../mirror/done.ts'
 import { LocalContent } from '../mirror/local-content.ts'
 import { readRelease } from '../mirror/select-release.ts'
 import { type VerifyOptions, type VerifyReport, verifyMirror } from '../mirror/verify-mirror.ts'
+import { readWanted, type WantedImage } from '../mirror/wanted.ts'
 import type { Workspace } from '../mirror/workspace.ts'
 import type { ContentSource } from '../oci/content.ts'
 import { parseReference, type Reference } from '../oci/reference.ts'
@@ -15,7 +17,7 @@ import { nodeRegistriesConf } from '../registries/node-conf.ts'
 import type { RegistriesConf } from '../registries/registries-conf.ts'
 
 /**
- * What a workspace says is at a target.
+ * What a workspace says is at a target, and what its last run was asked for and did not bring.
  *
  * @param target `HOST/PATH`; may be left out where the workspace knows only one
  * @throws KnownError USAGE
@@ -23,12 +25,15 @@ import type { RegistriesConf } from '../registries/registries-conf.ts'
 export async function mirroredImages(
   workspace: Workspace,
   target: string | undefined,
-): Promise<{ target: string; images: readonly DoneImage[] }> {
+): Promise<{ target: string; images: readonly DoneImage[]; neverArrived: readonly WantedImage[] }> {
   const recorded = await readDone(workspace)
-  const names = [...recorded.keys()]
+  const wanted = await readWanted(workspace)
+  const names = [...new Set([...recorded.keys(), ...wanted.keys()])]
   const name = target ?? (names.length === 1 ? names[0] : undefined)
-  const images = name === undefined ? undefined : recorded.get(name)
-  if (name !== undefined && images !== undefined) return { target: name, images }
+  if (name !== undefined && names.includes(name)) {
+    const images = recorded.get(name) ?? []
+    return { target: name, images, neverArrived: neverArrived(wanted.get(name) ?? [], images) }
+  }
   const known = names.map((one) => `docker://${one}`).join(', ')
   const summary =
     names.length === 0
@@ -37,6 +42,11 @@ export async function mirroredImages(
   throw new KnownError('USAGE', summary, {
     hint: 'Name the workspace and the destination of an earlier sallyport mirror.',
   })
+}
+
+function neverArrived(wanted: readonly WantedImage[], arrived: readonly DoneImage[]): WantedImage[] {
+  const sources = new Map(arrived.map(({ destination, source }) => [destination, source]))
+  return wanted.filter(({ destination, source }) => sources.get(destination) !== source)
 }
 
 /**
@@ -51,10 +61,20 @@ export async function verifyMirrored(
   target: string | undefined,
   options: VerifyOptions,
 ): Promise<{ target: string; report: VerifyReport; isNoted: boolean }> {
-  const { target: name, images } = await mirroredImages(workspace, target)
-  const report = await verifyMirror(images, options)
+  const { target: name, images, neverArrived: absent } = await mirroredImages(workspace, target)
+  const verified = await verifyMirror(images, options)
+  const report = { ...verified, findings: [...absent.map(notMirrored), ...verified.findings] }
   const isNoted = report.broken.size === 0 || (await noteBroken(workspace, name, report))
   return { target: name, report, isNoted }
+}
+
+function notMirrored({ source, destination, why }: WantedImage): Finding {
+  return finding({
+    id: 'mirror.not-mirrored',
+    severity: 'error',
+    summary: `${source} was asked for (${why}) and has not arrived as ${destination}`,
+    remedy: 'Run sallyport mirror again with the same configuration; its output names what stops this image.',
+  })
 }
 
 async function noteBroken(workspace: Workspace, target: string, { broken }: VerifyReport): Promise<boolean> {

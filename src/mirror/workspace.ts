@@ -9,6 +9,7 @@
  *         manifests/<alg>/<hex>      manifests read before, proven again when they are read
  *         blobs/<alg>/<hex>          the payload layer, kept from its reading to its transfer
  *         plan.json                  the last plan
+ *         wanted.json                what the last run was asked for
  *         done.json                  what is known to be at which target
  *         uploads.ndjson             uploads that were under way
  *         lock                       held by the process at work

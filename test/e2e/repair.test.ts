@@ -151,3 +151,29 @@ test('what broke stays a finding until it is mended, however often it is verifie
   await site.verify(false)
   assert.equal((await site.verify(false)).report.findings.length, 1)
 })
+
+test('an image that was asked for and never arrived is missed by verification, until it arrives or is not wanted any more', async (t) => {
+  const target = await startEmbeddedRegistry(t)
+  const { additional, registriesConf } = await startUpstream(t)
+  const workspace = await tempDir(t)
+  const mirror = (names: typeof additional) =>
+    runMirror(t, {
+      config: imageSetText({ additional: names }),
+      target: `docker://${target.address}/ocp`,
+      registriesConf,
+      workspace,
+    })
+  const { client: registry } = testClient(t)
+  const { signal } = new AbortController()
+  const verify = () => verifyMirrored(workspaceAt(workspace, '/'), undefined, { registry, signal })
+
+  assert.equal((await mirror([...additional, { name: 'quay.io/nobody/nothing:v1' }])).exitStatus, 8)
+  const { report } = await verify()
+  assert.deepEqual(
+    report.findings.map(({ id, summary }) => [id, summary.split(' ')[0]]),
+    [['mirror.not-mirrored', 'quay.io/nobody/nothing:v1']],
+  )
+
+  assert.equal((await mirror(additional)).exitStatus, 0)
+  assert.deepEqual((await verify()).report.findings, [])
+})

@@ -119,6 +119,7 @@ function notNoted(directory: string): string {
 }
 
 async function mirroredEverywhere(location: string, cwd: string) {
-  const { target, images } = await mirroredImages(workspaceAt(location, cwd), undefined)
-  return { hosts: [target.split('/')[0] ?? target], references: images.map(({ source }) => parseReference(source)) }
+  const { target, images, neverArrived } = await mirroredImages(workspaceAt(location, cwd), undefined)
+  const references = [...images, ...neverArrived].map(({ source }) => parseReference(source))
+  return { hosts: [target.split('/')[0] ?? target], references }
 }

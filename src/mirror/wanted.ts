@@ -1,0 +1,44 @@
+/**
+ * What the last run was asked to bring to a target, written before anything moves: an image that never arrived, because its
+ * run failed or was interrupted, is otherwise one that nobody misses.
+ */
+import { join } from 'node:path'
+import * as z from 'zod'
+import { formatReference } from '../oci/reference.ts'
+import type { SelectedImage } from './selection.ts'
+import { readIfPresent, type Workspace, writeIfChanged } from './workspace.ts'
+
+const WantedImage = z.object({ source: z.string(), destination: z.string(), why: z.string() })
+export type WantedImage = z.infer<typeof WantedImage>
+
+const WantedFile = z.object({ version: z.literal(1), targets: z.record(z.string(), z.array(WantedImage)) })
+
+function wantedPath(workspace: Workspace): string {
+  return join(workspace.state, 'wanted.json')
+}
+
+/** By `HOST/PATH` of the target. */
+export async function readWanted(workspace: Workspace): Promise<ReadonlyMap<string, readonly WantedImage[]>> {
+  const text = await readIfPresent(wantedPath(workspace))
+  if (text === undefined) return new Map()
+  try {
+    return new Map(Object.entries(WantedFile.parse(JSON.parse(text)).targets))
+  } catch (error) {
+    // Written anew by the next run; until then only what arrived can be verified.
+    if (error instanceof SyntaxError || error instanceof z.ZodError) return new Map()
+    throw error
+  }
+}
+
+/** Replaces what was wanted for this target. */
+export async function recordWanted(
+  workspace: Workspace,
+  target: string,
+  images: readonly SelectedImage[],
+): Promise<void> {
+  const wanted = images.map(({ source, destination, why }): WantedImage => {
+    return { source: formatReference(source), destination: formatReference(destination), why }
+  })
+  const targets = { ...Object.fromEntries(await readWanted(workspace)), [target]: wanted }
+  await writeIfChanged(wantedPath(workspace), `${JSON.stringify({ version: 1, targets })}\n`)
+}
