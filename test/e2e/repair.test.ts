@@ -156,7 +156,7 @@ test('an image that was asked for and never arrived is missed by verification, u
   const target = await startEmbeddedRegistry(t)
   const { additional, registriesConf } = await startUpstream(t)
   const workspace = await tempDir(t)
-  const mirror = (names: typeof additional) =>
+  const mirror = (names: readonly { readonly name: string }[]) =>
     runMirror(t, {
       config: imageSetText({ additional: names }),
       target: `docker://${target.address}/ocp`,
