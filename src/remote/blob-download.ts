@@ -7,8 +7,8 @@ import { type Reference, repositoryName } from '../oci/reference.ts'
 import { iterateChunks } from './chunk-reader.ts'
 import type { Connections } from './connections.ts'
 import { connectionError } from './failure.ts'
+import type { HttpAnswer } from './http-message.ts'
 import { beforeNextAttempt } from './retry.ts'
-import type { HttpAnswer } from './transport.ts'
 
 /**
  * Not proven: whoever consumes the bytes hashes them. What is checked here is what lets a transfer go on: that every

@@ -3,8 +3,8 @@ import { connect, type Socket } from 'node:net'
 import { tls } from '../host/web-modules.ts'
 import { BulkConnection, type OpenSocket } from './bulk-connection.ts'
 import type { ChunkPool } from './chunk-pool.ts'
+import { ExchangeError, type HttpAnswer, type HttpRequest, type TransportOptions } from './http-message.ts'
 import { IdleWatch } from './idle-watch.ts'
-import { ExchangeError, type HttpAnswer, type HttpRequest, type TransportOptions } from './transport.ts'
 
 const maxIdlePerHost = 16
 

@@ -6,11 +6,12 @@
 import { KnownError } from '../errors/known-error.ts'
 import type { Authorizer, AuthScope } from './authorizer.ts'
 import { answerError, connectionError } from './failure.ts'
+import { ExchangeError, type HttpAnswer, type HttpRequest, type StreamedBody } from './http-message.ts'
 import { HostPace, type Lane } from './pace.ts'
 import { drainBody, readBody } from './read-body.ts'
 import { exchangeFollowing } from './redirect.ts'
 import { parseRetryAfter, type RetryContext, withRetries } from './retry.ts'
-import { ExchangeError, type HttpAnswer, type HttpRequest, type StreamedBody, type Transport } from './transport.ts'
+import type { Transport } from './transport.ts'
 
 export interface RegistryRequest {
   readonly method: string

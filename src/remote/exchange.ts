@@ -3,8 +3,14 @@ import type { ClientRequest, IncomingMessage } from 'node:http'
 import type { Socket } from 'node:net'
 import { MessageBody } from './answer-body.ts'
 import type { ChunkPool } from './chunk-pool.ts'
+import {
+  type BodySink,
+  ExchangeError,
+  type HttpAnswer,
+  type HttpRequest,
+  type TransportOptions,
+} from './http-message.ts'
 import { IdleWatch } from './idle-watch.ts'
-import { type BodySink, ExchangeError, type HttpAnswer, type HttpRequest, type TransportOptions } from './transport.ts'
 
 /** Bytes that may wait in this process for a slow target. */
 const maxBufferedBytes = 512 * 1024

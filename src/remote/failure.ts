@@ -2,8 +2,8 @@
 
 import type { ErrorCode } from '../errors/codes.ts'
 import { hasSystemCode, KnownError } from '../errors/known-error.ts'
+import type { HttpAnswer } from './http-message.ts'
 import { parseRetryAfter } from './retry.ts'
-import type { HttpAnswer } from './transport.ts'
 
 /** What an error message says about a request. */
 export interface RequestSubject {

@@ -7,9 +7,9 @@ import { maxManifestBytes, parseManifest } from '../oci/manifest.ts'
 import { isManifestType, manifestAccept } from '../oci/media-type.ts'
 import { formatReference, type Reference, repositoryName } from '../oci/reference.ts'
 import type { Connections, RegistryRequest } from './connections.ts'
+import type { HttpAnswer } from './http-message.ts'
 import { nextPage } from './next-page.ts'
 import { drainBody } from './read-body.ts'
-import type { HttpAnswer } from './transport.ts'
 
 const maxListBytes = 64 * 1024 * 1024
 

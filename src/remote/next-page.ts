@@ -1,4 +1,4 @@
-import type { HttpAnswer } from './transport.ts'
+import type { HttpAnswer } from './http-message.ts'
 
 /**
  * The next page of a list (RFC 8288 `Link: <…>; rel="next"`), or undefined at its end.

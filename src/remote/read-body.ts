@@ -1,5 +1,5 @@
 import { KnownError } from '../errors/known-error.ts'
-import type { HttpAnswer } from './transport.ts'
+import type { HttpAnswer } from './http-message.ts'
 
 /**
  * A body that is small by nature: a manifest, a token, a list.

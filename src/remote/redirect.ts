@@ -1,6 +1,7 @@
 import { KnownError } from '../errors/known-error.ts'
+import type { HttpAnswer, HttpRequest } from './http-message.ts'
 import { drainBody } from './read-body.ts'
-import type { HttpAnswer, HttpRequest, Transport } from './transport.ts'
+import type { Transport } from './transport.ts'
 
 const maxRedirects = 10
 

@@ -7,10 +7,11 @@ import { KnownError } from '../errors/known-error.ts'
 import type { Clock } from '../host/clock.ts'
 import { basicAuthorization, type Credentials } from './credentials.ts'
 import { answerError, connectionError } from './failure.ts'
+import type { HttpRequest } from './http-message.ts'
 import { readBody } from './read-body.ts'
 import { exchangeFollowing } from './redirect.ts'
 import { type RetryContext, withRetries } from './retry.ts'
-import type { HttpRequest, Transport } from './transport.ts'
+import type { Transport } from './transport.ts'
 
 export interface TokenRequest {
   readonly realm: URL

@@ -3,7 +3,7 @@ import type { OpenBlob } from '../oci/content.ts'
 import type { Descriptor } from '../oci/descriptor.ts'
 import { Verifier } from '../oci/verified.ts'
 import { ChunkReader } from './chunk-reader.ts'
-import type { BodySink } from './transport.ts'
+import type { BodySink } from './http-message.ts'
 
 /**
  * The bytes of an upload: read from any offset, hashed once, however often parts of them are sent again.

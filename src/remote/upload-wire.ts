@@ -4,9 +4,9 @@ import { algorithmOf } from '../oci/digest.ts'
 import { repositoryName } from '../oci/reference.ts'
 import type { Upload } from './blob-upload.ts'
 import type { Connections, RegistryRequest } from './connections.ts'
+import type { BodySink, HttpAnswer } from './http-message.ts'
 import { drainBody } from './read-body.ts'
 import { redirectOf } from './redirect.ts'
-import type { BodySink, HttpAnswer } from './transport.ts'
 
 /** Where an upload stands at the registry. */
 export interface UploadState {

@@ -7,7 +7,7 @@ import { formatMirrorTarget, parseMirrorTarget } from '../../mirror/destination.
 import { planLines } from '../../mirror/plan-file.ts'
 import { workspaceAt } from '../../mirror/workspace.ts'
 import { formatReference } from '../../oci/reference.ts'
-import type { CommandHost } from '../commands.ts'
+import type { CommandHost } from '../command-host.ts'
 import type { CliContext } from '../context.ts'
 import { type AccessOptions, addAccessOptions, openRegistries } from '../registry-access.ts'
 import { followMirror } from '../render/mirror-progress.ts'

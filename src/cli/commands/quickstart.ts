@@ -7,7 +7,7 @@ import { hasSystemCode, KnownError } from '../../errors/known-error.ts'
 import { type QuickstartResult, quickstart, type RunningQuickstart } from '../../flows/quickstart.ts'
 import { removeSite } from '../../flows/quickstart-site.ts'
 import type { QuickstartEvent } from '../../flows/quickstart-steps.ts'
-import type { CommandHost } from '../commands.ts'
+import type { CommandHost } from '../command-host.ts'
 import type { CliContext } from '../context.ts'
 import { renderIntroduction, renderOutcome, renderStep, renderStepBegun } from '../render/quickstart.ts'
 

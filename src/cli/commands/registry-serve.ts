@@ -8,7 +8,7 @@ import { thisProcess } from '../../host/processes.ts'
 import { createAccount, defaultHtpasswd } from '../../registry/account.ts'
 import { selfSignedCertificate } from '../../registry/certificate.ts'
 import { startRegistry } from '../../registry/server.ts'
-import type { CommandHost } from '../commands.ts'
+import type { CommandHost } from '../command-host.ts'
 import type { CliContext } from '../context.ts'
 import { renderServing, type Serving } from '../render/serving.ts'
 

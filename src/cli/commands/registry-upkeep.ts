@@ -5,7 +5,7 @@ import { BlobStore } from '../../store/blob-store.ts'
 import { collectGarbage } from '../../store/collect-garbage.ts'
 import { storePaths } from '../../store/paths.ts'
 import { readStatistics } from '../../store/statistics.ts'
-import type { CommandHost } from '../commands.ts'
+import type { CommandHost } from '../command-host.ts'
 import type { CliContext } from '../context.ts'
 import { renderGarbage, renderStatistics } from '../render/store.ts'
 

@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import type { CommandHost } from '../commands.ts'
+import type { CommandHost } from '../command-host.ts'
 import { defineServe } from './registry-serve.ts'
 import { defineGc, defineStat } from './registry-upkeep.ts'
 

@@ -4,7 +4,7 @@ import { KnownError } from '../../errors/known-error.ts'
 import { formatReference, parseReference, type Reference } from '../../oci/reference.ts'
 import type { RegistriesConf } from '../../registries/registries-conf.ts'
 import { resolveEndpoints } from '../../registries/resolve.ts'
-import type { CommandHost } from '../commands.ts'
+import type { CommandHost } from '../command-host.ts'
 import { type Outcome, renderOutcomes, resolutionDocument } from '../render/resolve.ts'
 
 interface Options {

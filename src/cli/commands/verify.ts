@@ -6,7 +6,7 @@ import { verifyEgress } from '../../mirror/verify-egress.ts'
 import { workspaceAt } from '../../mirror/workspace.ts'
 import { parseReference } from '../../oci/reference.ts'
 import { withRegistriesConf } from '../../remote/registries-conf-source.ts'
-import type { CommandHost } from '../commands.ts'
+import type { CommandHost } from '../command-host.ts'
 import { type AccessOptions, addAccessOptions, openRegistries } from '../registry-access.ts'
 import { renderEgressReport, renderMirrorReport } from '../render/findings.ts'
 
