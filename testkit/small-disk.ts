@@ -10,7 +10,7 @@ export interface SmallDisk {
   free(): Promise<void>
 }
 
-const diskBytes = 4 * 1024 * 1024
+const usualBytes = 4 * 1024 * 1024
 
 /**
  * A disk of its own with `freeBytes` left; undefined after the test was marked as skipped, since only root may mount.
@@ -19,6 +19,7 @@ export async function smallDisk(
   t: Pick<TestContext, 'after' | 'skip'>,
   freeBytes: number,
 ): Promise<SmallDisk | undefined> {
+  const diskBytes = Math.max(usualBytes, freeBytes)
   const path = await mkdtemp(join(tmpdir(), 'sallyport-disk-'))
   try {
     execFileSync('mount', ['-t', 'tmpfs', '-o', `size=${diskBytes}`, 'sallyport-test', path], { stdio: 'pipe' })

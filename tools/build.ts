@@ -10,7 +10,8 @@ const outdir = process.argv[2] ?? 'dist'
 
 await rm(outdir, { recursive: true, force: true })
 await build({
-  entryPoints: { sallyport: 'src/cli/main.ts' },
+  // The worker is a file of its own, beside the chunk that starts it.
+  entryPoints: { sallyport: 'src/cli/main.ts', 'hash-worker': 'src/store/hash-worker.ts' },
   outdir,
   bundle: true,
   // The ES module where a package has both: an `import()` of CommonJS would give its names only as `default`.

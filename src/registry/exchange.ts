@@ -9,6 +9,8 @@ export interface RegistryContext {
   readonly store: BlobStore
   readonly sessions: UploadSessions
   readonly buffers: ReadBuffers
+  /** Told of the bytes of each chunk of an upload: see `collectYoungGarbageEvery`. */
+  readonly countReceived: (bytes: number) => void
   readonly log: Log
   readonly readOnly: boolean
   readonly sparseIndex: 'allow' | 'refuse'

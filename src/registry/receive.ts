@@ -1,6 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import { maxManifestBytes } from '../oci/manifest.ts'
 import type { StagedFile } from '../store/staged-file.ts'
+import type { RegistryContext } from './exchange.ts'
 import { Refusal } from './refusal.ts'
 
 /**
@@ -10,7 +11,11 @@ import { Refusal } from './refusal.ts'
  *
  * @throws Refusal BLOB_UPLOAD_INVALID, KnownError DISK_FULL
  */
-export async function receive(request: IncomingMessage, staged: StagedFile): Promise<void> {
+export async function receive(
+  { countReceived }: RegistryContext,
+  request: IncomingMessage,
+  staged: StagedFile,
+): Promise<void> {
   const isWhole = await new Promise<boolean>((resolve, reject) => {
     const fail = (error: unknown) => {
       request.off('data', onData)
@@ -19,6 +24,7 @@ export async function receive(request: IncomingMessage, staged: StagedFile): Pro
     }
     const onData = (chunk: Uint8Array) => {
       try {
+        countReceived(chunk.byteLength)
         const room = staged.write(chunk)
         if (room === undefined) return
         request.pause()

@@ -28,7 +28,7 @@ export class UploadSessions {
 
   async start(algorithm: DigestAlgorithm): Promise<string> {
     const id = randomUuid()
-    const staged = StagedFile.create(this.#store.paths.upload(id), this.#store.names, algorithm)
+    const staged = StagedFile.create(this.#store.paths.upload(id), this.#store, algorithm)
     await staged.suspend()
     this.#sessions.set(id, { staged, writer: undefined })
     return id
@@ -83,8 +83,11 @@ export class UploadSessions {
   /** Removes sessions that nobody wrote to for a day. */
   removeAbandoned(): void {
     this.#store.removeAbandonedUploads((id) => this.#sessions.get(id)?.writer !== undefined)
-    for (const [id, { writer }] of this.#sessions)
-      if (writer === undefined && !existsSync(this.#store.paths.upload(id))) this.#sessions.delete(id)
+    for (const [id, { staged, writer }] of this.#sessions) {
+      if (writer !== undefined || existsSync(this.#store.paths.upload(id))) continue
+      this.#sessions.delete(id)
+      void staged.discard()
+    }
   }
 
   async #run<Result>(id: string, session: Session, action: (staged: StagedFile) => Promise<Result>): Promise<Result> {
@@ -103,7 +106,10 @@ export class UploadSessions {
     const known = this.#sessions.get(id)
     if (known !== undefined) return known
     try {
-      const session: Session = { staged: StagedFile.reopen(this.#store.paths.upload(id)), writer: undefined }
+      const session: Session = {
+        staged: StagedFile.reopen(this.#store.paths.upload(id), this.#store),
+        writer: undefined,
+      }
       this.#sessions.set(id, session)
       return session
     } catch (error) {

@@ -96,14 +96,11 @@ interface BlobRoute {
   readonly digest: Digest
 }
 
-async function receiveWhole(
-  { store }: RegistryContext,
-  { name, digest }: BlobRoute,
-  exchange: Exchange,
-): Promise<void> {
-  const staged = StagedFile.create(store.stagingPath(), store.names, algorithmOf(digest))
+async function receiveWhole(context: RegistryContext, { name, digest }: BlobRoute, exchange: Exchange): Promise<void> {
+  const { store } = context
+  const staged = StagedFile.create(store.stagingPath(), store, algorithmOf(digest))
   try {
-    await receive(exchange.request, staged)
+    await receive(context, exchange.request, staged)
     await store.commit(staged, digest)
   } catch (error) {
     await staged.discard()
@@ -124,7 +121,7 @@ async function appendBody(context: RegistryContext, { route, staged, exchange }:
   const offset = staged.size
   const expected = chunkLength(exchange, { route, offset })
   try {
-    await receive(request, staged)
+    await receive(context, request, staged)
   } catch (error) {
     // A session that cannot grow is no use to anybody, and its space is what is missing.
     if (error instanceof KnownError && error.code === 'DISK_FULL') {

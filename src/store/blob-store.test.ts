@@ -53,7 +53,7 @@ test('altered, short and long content is refused and leaves nothing behind', asy
 test('a blob cannot be seen before it is proven', async (t) => {
   const store = await BlobStore.open(await tempDir(t), systemClock)
   const bytes = randomBytes(2_000_000)
-  const staged = StagedFile.create(store.stagingPath(), store.names)
+  const staged = StagedFile.create(store.stagingPath(), store)
   await staged.write(bytes)
   await staged.settle()
   assert.equal(store.open(digestOf(bytes)), undefined)

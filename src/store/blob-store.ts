@@ -16,6 +16,7 @@ import { algorithmOf, type Digest, isDigest } from '../oci/digest.ts'
 import { verified } from '../oci/verified.ts'
 import { withDirectory, writeFlushed } from './disk.ts'
 import { absentAsUndefined, readText, removeFile, touch } from './files.ts'
+import { HashThread } from './hash-thread.ts'
 import { NameLog } from './name-log.ts'
 import { type StorePaths, storePaths } from './paths.ts'
 import { StagedFile } from './staged-file.ts'
@@ -33,6 +34,7 @@ export interface OpenBlob {
 export class BlobStore {
   readonly paths: StorePaths
   readonly names = new NameLog()
+  readonly hashing = new HashThread()
   readonly clock: Clock
   readonly #owner: string
 
@@ -103,7 +105,7 @@ export class BlobStore {
    */
   async put(descriptor: Descriptor, source: AsyncIterable<Uint8Array>, origin: string): Promise<void> {
     if (this.renew(descriptor.digest)) return
-    const staged = StagedFile.create(this.stagingPath(), this.names, algorithmOf(descriptor.digest))
+    const staged = StagedFile.create(this.stagingPath(), this, algorithmOf(descriptor.digest))
     try {
       for await (const chunk of verified(source, descriptor, origin)) await staged.write(chunk)
       await this.commit(staged, descriptor.digest)

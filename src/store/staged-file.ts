@@ -2,7 +2,8 @@
  * Bytes on their way in: written in order, hashed as they arrive, and given their name only when they are proven.
  *
  * Chunks are gathered and written in batches while the next ones arrive, and long files are flushed as they grow, so
- * that the flush before the rename finds little left to do.
+ * that the flush before the rename finds little left to do. A file that turns out to be long is hashed in a thread of its
+ * own, from what is written of it (docs/adr/0008-large-uploads-in-a-worker.md).
  */
 import { closeSync, createReadStream, fstatSync, ftruncateSync, openSync, writev, writevSync } from 'node:fs'
 import { KnownError } from '../errors/known-error.ts'
@@ -10,6 +11,7 @@ import { algorithmOf, type Digest, type DigestAlgorithm, hasherFor } from '../oc
 import { diskError, flushData, withDirectory } from './disk.ts'
 import { privateFile } from './file-modes.ts'
 import { removeFile } from './files.ts'
+import type { HashThread } from './hash-thread.ts'
 import type { NameLog } from './name-log.ts'
 
 /** One write call. Larger ones gain nothing and keep more memory busy. */
@@ -18,11 +20,22 @@ const batchBytes = 512 * 1024
 const maxPendingBytes = 2 * batchBytes
 /** A file that outgrows this is flushed while it grows, so that the flush at its end is short. */
 const flushEveryBytes = 256 * 1024 * 1024
+/** A file that outgrows this is handed to the hash thread. Below it, asking another thread costs more than hashing. */
+const hashHereBytes = 4 * 1024 * 1024
+
+/** What files on their way in share; a `BlobStore` is one. */
+interface Staging {
+  readonly names: NameLog
+  readonly hashing: HashThread
+}
 
 export class StagedFile {
   readonly path: string
+  readonly #hashing: HashThread
   #file: number | undefined
   #hash: { readonly algorithm: DigestAlgorithm; readonly hasher: ReturnType<typeof hasherFor> } | undefined
+  /** The algorithm with which the hash thread follows this file. */
+  #followed: DigestAlgorithm | undefined
   #pending: Uint8Array[] = []
   #pendingBytes = 0
   /** Bytes in the file. */
@@ -32,21 +45,22 @@ export class StagedFile {
   #flushing: Promise<void> | undefined
   #failure: unknown
 
-  private constructor(path: string) {
+  private constructor(path: string, hashing: HashThread) {
     this.path = path
+    this.#hashing = hashing
   }
 
   /** @throws KnownError DISK_FULL */
-  static create(path: string, names: NameLog, algorithm: DigestAlgorithm = 'sha256'): StagedFile {
-    const staged = new StagedFile(path)
+  static create(path: string, { names, hashing }: Staging, algorithm: DigestAlgorithm = 'sha256'): StagedFile {
+    const staged = new StagedFile(path, hashing)
     staged.#file = withDirectory(path, names, () => openSync(path, 'wx', privateFile))
     staged.#hash = { algorithm, hasher: hasherFor(algorithm) }
     return staged
   }
 
   /** Goes on with a file that another process, or this one before a restart, left. It is hashed again at the end. */
-  static reopen(path: string): StagedFile {
-    const staged = new StagedFile(path)
+  static reopen(path: string, { hashing }: Staging): StagedFile {
+    const staged = new StagedFile(path, hashing)
     staged.#file = openSync(path, 'r+')
     staged.#written = fstatSync(staged.#file).size
     return staged
@@ -94,7 +108,7 @@ export class StagedFile {
     await this.settle()
     ftruncateSync(this.#open(), size)
     this.#written = size
-    this.#hash = undefined
+    this.#forgetHash()
   }
 
   /** Flushes, and gives the digest of everything written. */
@@ -130,6 +144,7 @@ export class StagedFile {
   /** Removes the file. Never fails: it is called where something already did. */
   async discard(): Promise<void> {
     await this.suspend()
+    this.#forgetHash()
     removeFile(this.path)
   }
 
@@ -138,6 +153,7 @@ export class StagedFile {
       while (this.#pendingBytes >= batchBytes) {
         this.#wrote(await writeAt(this.#open(), this.#pending.slice(), this.#written))
         this.#flushEarly()
+        this.#hashElsewhere()
       }
     } catch (error) {
       this.#fail(error)
@@ -172,6 +188,22 @@ export class StagedFile {
       })
   }
 
+  /** Lets the hash thread take over a long file from its first byte on, and tells it how far it may go. */
+  #hashElsewhere(): void {
+    if (this.#hash !== undefined && this.#written > hashHereBytes) {
+      this.#followed = this.#hash.algorithm
+      this.#hash = undefined
+    }
+    if (this.#followed === undefined) return
+    this.#hashing.advance({ path: this.path, size: this.#written, algorithm: this.#followed })
+  }
+
+  #forgetHash(): void {
+    this.#hash = undefined
+    if (this.#followed !== undefined) this.#hashing.forget(this.path)
+    this.#followed = undefined
+  }
+
   async #flush(): Promise<void> {
     await this.#flushing
     if (this.#failure !== undefined) throw this.#failure
@@ -184,9 +216,17 @@ export class StagedFile {
 
   async #digest(algorithm: DigestAlgorithm): Promise<Digest> {
     if (this.#hash?.algorithm === algorithm) return `${algorithm}:${this.#hash.hasher.copy().digest('hex')}`
+    const digest = await this.#digestElsewhere(algorithm)
+    if (digest !== undefined) return digest
     const hasher = hasherFor(algorithm)
     for await (const chunk of createReadStream(this.path, { highWaterMark: 256 * 1024 })) hasher.update(chunk)
     return `${algorithm}:${hasher.digest('hex')}`
+  }
+
+  async #digestElsewhere(algorithm: DigestAlgorithm): Promise<Digest | undefined> {
+    if (this.#written <= hashHereBytes) return undefined
+    this.#followed = undefined
+    return this.#hashing.finish({ path: this.path, size: this.#written, algorithm })
   }
 
   #open(): number {
@@ -199,7 +239,7 @@ export class StagedFile {
     this.#failure ??= diskError(error, this.path)
     this.#pending = []
     this.#pendingBytes = 0
-    this.#hash = undefined
+    this.#forgetHash()
     return this.#failure
   }
 }

@@ -2,14 +2,17 @@
 import assert from 'node:assert/strict'
 import { execFile, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { readFile, writeFile } from 'node:fs/promises'
+import { readdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { type TestContext, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { version } from '../../src/cli/version.ts'
+import { digestOf } from '../../src/oci/digest.ts'
+import { randomBytes } from '../../testkit/random-bytes.ts'
 import { tempDir } from '../../testkit/temp-dir.ts'
+import { wire } from '../../testkit/wire.ts'
 
 const root = fileURLToPath(new URL('../..', import.meta.url))
 const run = promisify(execFile)
@@ -42,4 +45,17 @@ test('the bundled registry makes its certificate and serves with it', async (t) 
   ])
   assert.match(String(first), /https:\/\/127\.0\.0\.1:\d+/, said.join('\n'))
   assert.match(await readFile(join(store, 'tls', 'ca.crt'), 'utf8'), /BEGIN CERTIFICATE/)
+})
+
+test('the bundled registry finds its hash thread', { skip: process.platform !== 'linux' }, async (t) => {
+  const args = [await bundle(t), '--json', 'registry', 'serve', '--root', await tempDir(t), '--listen', '127.0.0.1:0']
+  const registry = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'ignore'] })
+  t.after(() => registry.kill('SIGKILL'))
+  const [line] = await once(createInterface(registry.stdout), 'line')
+  const body = randomBytes('bundle', 9 * 1024 * 1024)
+  const url = `${JSON.parse(line).url}/v2/bundle/blobs/uploads/?digest=${digestOf(body)}`
+  assert.equal((await wire(url, { method: 'POST', body })).status, 201)
+  const tasks = `/proc/${registry.pid}/task`
+  const names = await Promise.all((await readdir(tasks)).map((task) => readFile(`${tasks}/${task}/comm`, 'utf8')))
+  assert.ok(names.includes('hash\n'), `threads: ${names}`)
 })
