@@ -29,7 +29,12 @@ const law: Readonly<Record<string, ModuleLaw>> = {
   openshift: { modules: ['errors', 'oci'], builtins: [], packages: ['zod', 'yaml'] },
   config: { modules: pure, builtins: files, packages: ['zod', 'yaml'] },
   host: { modules: ['errors'], builtins: ['*'], packages: [] },
-  store: { modules: ['errors', 'oci', 'host'], builtins: [...files, ...streams], packages: ['zod'] },
+  // Threads: docs/adr/0008-large-uploads-in-a-worker.md
+  store: {
+    modules: ['errors', 'oci', 'host'],
+    builtins: [...files, ...streams, 'node:worker_threads'],
+    packages: ['zod'],
+  },
   remote: {
     modules: ['errors', 'oci', 'host', 'registries'],
     builtins: [...files, ...streams, ...net],
