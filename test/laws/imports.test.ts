@@ -32,7 +32,7 @@ const law: Readonly<Record<string, ModuleLaw>> = {
   // Threads: docs/adr/0008-large-uploads-in-a-worker.md
   store: {
     modules: ['errors', 'oci', 'host'],
-    builtins: [...files, ...streams, 'node:worker_threads'],
+    builtins: [...files, ...streams, 'worker_threads'],
     packages: ['zod'],
   },
   remote: {
