@@ -1,6 +1,7 @@
 import { link, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { hasSystemCode, KnownError } from '../errors/known-error.ts'
+import { isAlive } from './processes.ts'
 import { randomId } from './random.ts'
 
 /**
@@ -70,19 +71,7 @@ async function identityOf(pid: number): Promise<string | undefined> {
     const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
     return `${pid} ${fields[19]}`
   } catch (error) {
-    if (hasSystemCode(error, 'ENOENT', 'ESRCH')) return isRunning(pid) ? String(pid) : undefined
+    if (hasSystemCode(error, 'ENOENT', 'ESRCH')) return isAlive(pid) ? String(pid) : undefined
     throw error
-  }
-}
-
-/** For systems without /proc: a signal 0 asks only whether the process exists. */
-function isRunning(pid: number): boolean {
-  // 0 and less are groups of processes (kill(2)).
-  if (!(pid > 0)) return false
-  try {
-    process.kill(pid, 0)
-    return true
-  } catch (error) {
-    return hasSystemCode(error, 'EPERM')
   }
 }

@@ -13,6 +13,8 @@ export function thisProcess(): ProcessIdentity {
 
 /** True while a process with this number exists on this machine, whoever owns it. */
 export function isAlive(pid: number): boolean {
+  // 0 and less are groups of processes (kill(2)).
+  if (!(pid > 0)) return false
   try {
     process.kill(pid, 0)
     return true
