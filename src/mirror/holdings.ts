@@ -10,7 +10,8 @@ import * as z from 'zod'
 import { hasSystemCode } from '../errors/known-error.ts'
 import type { UploadSession } from '../oci/content.ts'
 import { type Digest, isDigest } from '../oci/digest.ts'
-import { diskFull, readIfPresent, type Workspace } from './workspace.ts'
+import { diskFull } from './staged-write.ts'
+import { readIfPresent, type Workspace } from './workspace.ts'
 
 const Line = z.object({
   target: z.string(),

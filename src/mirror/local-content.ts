@@ -4,16 +4,16 @@
  * Everything is proven again when it is read; a file that does not hold what its name says is as good as absent.
  */
 import { createReadStream } from 'node:fs'
-import { mkdir, open, readFile, rename, rm, stat } from 'node:fs/promises'
-import { dirname, join } from 'node:path'
+import { readFile, rm, stat } from 'node:fs/promises'
+import { join } from 'node:path'
 import { hasSystemCode, KnownError } from '../errors/known-error.ts'
-import { randomId } from '../host/random.ts'
 import type { ContentSource, RawManifest } from '../oci/content.ts'
 import type { Descriptor } from '../oci/descriptor.ts'
 import { algorithmOf, type Digest, digestOf, hasherFor, hexOf } from '../oci/digest.ts'
-import { formatReference, type Reference } from '../oci/reference.ts'
+import { formatReference, type Reference, repositoryName } from '../oci/reference.ts'
 import { verified } from '../oci/verified.ts'
-import { diskFull, type Workspace } from './workspace.ts'
+import { writeStaged } from './staged-write.ts'
+import type { Workspace } from './workspace.ts'
 
 export class LocalContent {
   readonly #root: string
@@ -35,18 +35,8 @@ export class LocalContent {
   }
 
   async writeManifest(manifest: RawManifest): Promise<void> {
-    const path = this.#manifestPath(manifest.descriptor.digest)
-    const staged = `${path}.${randomId()}`
-    await mkdir(dirname(path), { recursive: true })
-    try {
-      // Not flushed: a manifest is proven when it is read, and a lost one is only read from its source again.
-      const file = await open(staged, 'wx')
-      await file.writeFile(manifest.bytes).finally(() => file.close())
-      await rename(staged, path)
-    } catch (cause) {
-      await rm(staged, { force: true })
-      throw hasSystemCode(cause, 'ENOSPC', 'EDQUOT') ? diskFull(path, cause) : cause
-    }
+    // Not flushed: a manifest is proven when it is read, and a lost one is only read from its source again.
+    await writeStaged(this.#manifestPath(manifest.descriptor.digest), (file) => file.writeFile(manifest.bytes))
   }
 
   /** Brings a blob here, unless it is here already, and gives the path of the proven file. */
@@ -58,24 +48,12 @@ export class LocalContent {
   ): Promise<string> {
     const path = this.#blobPath(descriptor.digest)
     if (await this.#holds(path, descriptor)) return path
-    const staged = `${path}.${randomId()}`
-    await mkdir(dirname(path), { recursive: true })
-    try {
-      const file = await open(staged, 'wx')
-      try {
-        const bytes = source.fetchBlob(repository, descriptor, { signal })
-        // Not `write`, which may store a part and say so: on a full disk it does.
-        for await (const chunk of verified(bytes, descriptor, `${repository.registry}/${repository.repository}`))
-          await file.writeFile(chunk)
-        await file.sync()
-      } finally {
-        await file.close()
-      }
-      await rename(staged, path)
-    } catch (cause) {
-      await rm(staged, { force: true })
-      throw hasSystemCode(cause, 'ENOSPC', 'EDQUOT') ? diskFull(path, cause) : cause
-    }
+    await writeStaged(path, async (file) => {
+      const bytes = source.fetchBlob(repository, descriptor, { signal })
+      // Not `write`, which may store a part and say so: on a full disk it does.
+      for await (const chunk of verified(bytes, descriptor, repositoryName(repository))) await file.writeFile(chunk)
+      await file.sync()
+    })
     return path
   }
 

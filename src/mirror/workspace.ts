@@ -14,11 +14,11 @@
  *         uploads.ndjson             uploads that were under way
  *         lock                       held by the process at work
  */
-import { chmod, mkdir, open, readFile, rename, rm } from 'node:fs/promises'
-import { dirname, join, resolve } from 'node:path'
+import { readFile } from 'node:fs/promises'
+import { join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { hasSystemCode, KnownError } from '../errors/known-error.ts'
-import { randomId } from '../host/random.ts'
+import { hasSystemCode } from '../errors/known-error.ts'
+import { writeStaged } from './staged-write.ts'
 
 export interface Workspace {
   /** `<workspace>/working-dir` */
@@ -59,36 +59,17 @@ export async function readIfPresent(path: string): Promise<string | undefined> {
 }
 
 /**
- * Writes a file so that a reader sees the old or the new content and nothing between.
+ * Writes a file so that a reader sees the old or the new content and nothing between, also after a power cut.
  *
  * @throws KnownError DISK_FULL
  */
-export async function writeWhole(
-  path: string,
-  content: string | Uint8Array | Iterable<string>,
-  mode = 0o644,
-): Promise<void> {
-  await mkdir(dirname(path), { recursive: true })
-  const staged = `${path}.${randomId()}.new`
-  try {
-    const file = await open(staged, 'wx', mode)
-    try {
-      await file.writeFile(content)
-      await file.sync()
-    } finally {
-      await file.close()
-    }
+export async function writeWhole(path: string, content: string | Uint8Array | Iterable<string>): Promise<void> {
+  await writeStaged(path, async (file) => {
+    await file.writeFile(content)
+    await file.sync()
     // The umask of the caller must not decide who may read a cluster resource.
-    await chmod(staged, mode)
-    await rename(staged, path)
-  } catch (cause) {
-    await rm(staged, { force: true })
-    throw hasSystemCode(cause, 'ENOSPC', 'EDQUOT') ? diskFull(path, cause) : cause
-  }
-}
-
-export function diskFull(path: string, cause: unknown): KnownError {
-  return new KnownError('DISK_FULL', `No space left to write ${path}`, { details: { file: path }, cause })
+    await file.chmod(0o644)
+  })
 }
 
 /** Writes only where the content differs, so that a run with nothing to do touches nothing. */

@@ -1,0 +1,31 @@
+import { type FileHandle, mkdir, open, rename, rm } from 'node:fs/promises'
+import { dirname } from 'node:path'
+import { hasSystemCode, KnownError } from '../errors/known-error.ts'
+import { randomId } from '../host/random.ts'
+
+/**
+ * Gives a file its name only once `write` has put everything into it; where that fails, nothing is left.
+ *
+ * @param write flushes by itself what must outlast a power cut
+ * @throws KnownError DISK_FULL, and what `write` throws
+ */
+export async function writeStaged(path: string, write: (file: FileHandle) => Promise<void>): Promise<void> {
+  const staged = `${path}.${randomId()}.new`
+  await mkdir(dirname(path), { recursive: true })
+  try {
+    const file = await open(staged, 'wx')
+    try {
+      await write(file)
+    } finally {
+      await file.close()
+    }
+    await rename(staged, path)
+  } catch (cause) {
+    await rm(staged, { force: true })
+    throw hasSystemCode(cause, 'ENOSPC', 'EDQUOT') ? diskFull(path, cause) : cause
+  }
+}
+
+export function diskFull(path: string, cause: unknown): KnownError {
+  return new KnownError('DISK_FULL', `No space left to write ${path}`, { details: { file: path }, cause })
+}
