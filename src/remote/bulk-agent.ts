@@ -3,7 +3,7 @@ import { connect, type Socket } from 'node:net'
 import { tls } from '../host/web-modules.ts'
 import { BulkConnection, type OpenSocket } from './bulk-connection.ts'
 import type { ChunkPool } from './chunk-pool.ts'
-import { ExchangeError, type HttpAnswer, type HttpRequest, type TransportOptions } from './http-message.ts'
+import { type HttpAnswer, type HttpRequest, silence, staleOr, type TransportOptions } from './http-message.ts'
 import { IdleWatch } from './idle-watch.ts'
 
 const maxIdlePerHost = 16
@@ -37,7 +37,7 @@ export class BulkAgent {
     } catch (error) {
       leave()
       watch.stop()
-      throw request.signal?.aborted ? request.signal.reason : explain(error, connection)
+      throw request.signal?.aborted ? request.signal.reason : staleOr(error, connection.isReused)
     }
   }
 
@@ -65,15 +65,9 @@ export class BulkAgent {
     const { clock, connectTimeoutMs, idleTimeoutMs } = this.#options
     const { socket } = connection
     const isOpen = !socket.connecting
-    const watch = new IdleWatch(clock, isOpen ? idleTimeoutMs : connectTimeoutMs, (idleMs) => {
-      const seconds = Math.round(idleMs / 1000)
-      const isConnected = !socket.connecting && !socket.pending
-      connection.destroy(
-        isConnected
-          ? new ExchangeError('ERR_IDLE', `no byte for ${seconds} s`)
-          : new ExchangeError('ERR_CONNECT_TIMEOUT', `no connection after ${seconds} s`),
-      )
-    })
+    const watch = new IdleWatch(clock, isOpen ? idleTimeoutMs : connectTimeoutMs, (idleMs) =>
+      connection.destroy(silence(!socket.connecting && !socket.pending, idleMs)),
+    )
     if (!isOpen) socket.once('connect', () => watch.restart(idleTimeoutMs))
     return watch
   }
@@ -100,12 +94,6 @@ function headOf({ method, url, headers }: HttpRequest): string {
     lines.push(`${name}: ${value}`)
   }
   return `${lines.join('\r\n')}\r\n\r\n`
-}
-
-function explain(error: unknown, connection: BulkConnection): unknown {
-  const isCut = error instanceof Error && 'code' in error && (error.code === 'ECONNRESET' || error.code === 'EPIPE')
-  if (!isCut || !connection.isReused) return error
-  return new ExchangeError('ERR_STALE_SOCKET', 'the server had closed the idle connection', error)
 }
 
 function asError(reason: unknown): Error {

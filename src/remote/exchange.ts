@@ -5,9 +5,10 @@ import { MessageBody } from './answer-body.ts'
 import type { ChunkPool } from './chunk-pool.ts'
 import {
   type BodySink,
-  ExchangeError,
   type HttpAnswer,
   type HttpRequest,
+  silence,
+  staleOr,
   type TransportOptions,
 } from './http-message.ts'
 import { IdleWatch } from './idle-watch.ts'
@@ -31,14 +32,9 @@ export class Exchange {
     this.#request = request
     this.#idleTimeoutMs = options.idleTimeoutMs
     this.#onReceived = options.onReceived
-    this.#watch = new IdleWatch(options.clock, options.connectTimeoutMs, (idleMs) => {
-      const seconds = Math.round(idleMs / 1000)
-      message.destroy(
-        this.#isConnected
-          ? new ExchangeError('ERR_IDLE', `no byte for ${seconds} s`)
-          : new ExchangeError('ERR_CONNECT_TIMEOUT', `no connection after ${seconds} s`),
-      )
-    })
+    this.#watch = new IdleWatch(options.clock, options.connectTimeoutMs, (idleMs) =>
+      message.destroy(silence(this.#isConnected, idleMs)),
+    )
   }
 
   run(): Promise<HttpAnswer> {
@@ -50,7 +46,9 @@ export class Exchange {
         signal?.removeEventListener('abort', onAbort)
         this.#watch.stop()
       })
-      this.#message.on('error', (error) => reject(signal?.aborted ? signal.reason : this.#explain(error)))
+      this.#message.on('error', (error) =>
+        reject(signal?.aborted ? signal.reason : staleOr(error, this.#message.reusedSocket && !this.#isAnswered)),
+      )
       this.#message.once('socket', (socket) => this.#onSocket(socket))
       this.#message.once('response', (body: IncomingMessage) => {
         this.#isAnswered = true
@@ -133,11 +131,5 @@ export class Exchange {
       this.#message.on('close', settle)
       this.#message.on('response', settle)
     })
-  }
-
-  #explain(error: Error): Error {
-    const isCut = 'code' in error && (error.code === 'ECONNRESET' || error.code === 'EPIPE')
-    if (!isCut || !this.#message.reusedSocket || this.#isAnswered) return error
-    return new ExchangeError('ERR_STALE_SOCKET', 'the server had closed the idle connection', error)
   }
 }

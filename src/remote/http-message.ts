@@ -59,3 +59,18 @@ export interface TransportOptions {
   /** Told of the bytes of every chunk that node:http has read: those of `bulk-connection.ts` need nobody to collect them. */
   readonly onReceived: (bytes: number) => void
 }
+
+/** What a connection that fell silent, or that did not come about, ends with. */
+export function silence(isConnected: boolean, idleMs: number): ExchangeError {
+  const seconds = Math.round(idleMs / 1000)
+  return isConnected
+    ? new ExchangeError('ERR_IDLE', `no byte for ${seconds} s`)
+    : new ExchangeError('ERR_CONNECT_TIMEOUT', `no connection after ${seconds} s`)
+}
+
+/** An error of a connection that was used before, which says that the server had closed it; any other as it is. */
+export function staleOr(error: unknown, isReused: boolean): unknown {
+  const isCut = error instanceof Error && 'code' in error && (error.code === 'ECONNRESET' || error.code === 'EPIPE')
+  if (!isCut || !isReused) return error
+  return new ExchangeError('ERR_STALE_SOCKET', 'the server had closed the idle connection', error)
+}
