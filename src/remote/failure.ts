@@ -41,7 +41,7 @@ export async function answerError(request: RequestSubject, answer: HttpAnswer, n
       registryCode: reason.code,
       retryAfterSeconds: retryAfterMs === undefined ? undefined : retryAfterMs / 1000,
     },
-    retryable: isRetryable(answer.status),
+    retryable: isRetryable(answer.status) || isOwnTrouble(request, reason.code),
     ...(answer.status === 407 && {
       hint: 'The proxy wants a name and a password: put them into https_proxy and http_proxy as http://NAME:PASSWORD@HOST:PORT.',
     }),
@@ -60,6 +60,14 @@ function codeFor(status: number, registryCode: string | undefined): ErrorCode {
 
 function isRetryable(status: number): boolean {
   return [408, 429, 500, 502, 503, 504].includes(status)
+}
+
+/**
+ * A manifest is proven before it is sent, so a registry that finds it wrong has misread something of its own: docker-registry
+ * answers so while it reads a link file that it writes at the same moment (`registry/storage/driver/filesystem/driver.go`).
+ */
+function isOwnTrouble({ method, url }: RequestSubject, registryCode: string | undefined): boolean {
+  return method === 'PUT' && url.pathname.includes('/manifests/') && registryCode === 'DIGEST_INVALID'
 }
 
 async function readStart({ body }: HttpAnswer): Promise<string> {

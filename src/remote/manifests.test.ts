@@ -123,6 +123,15 @@ test('a registry that recovers within the attempts goes unnoticed', async (t) =>
   assert.deepEqual((await client.fetchManifest({ ...at, tag: '4.18' }))?.descriptor, manifest)
 })
 
+test('a registry that for a moment takes a proven manifest for a wrong one is asked again', async (t) => {
+  const { registry, client, at } = await setUp(t)
+  registry.addBlob(repository, Buffer.from('{}'))
+  const body = JSON.stringify({ errors: [{ code: 'DIGEST_INVALID', message: 'no match' }] })
+  registry.fault({ method: 'PUT', path: /manifests/, times: 2, status: 400, body })
+  await client.pushManifest({ ...at, tag: '4.18' }, raw(document))
+  assert.equal((await client.resolve({ ...at, tag: '4.18' }))?.digest, raw(document).descriptor.digest)
+})
+
 test('a manifest is pushed under its tag or its digest, with its own media type', async (t) => {
   const { registry, client, at } = await setUp(t)
   const manifest = raw(document)
