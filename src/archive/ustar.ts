@@ -49,6 +49,20 @@ export function* writeTar(entries: Iterable<TarEntry>): Generator<Uint8Array> {
   yield Buffer.alloc(2 * blockBytes)
 }
 
+/**
+ * The header of a file: one block, or with `pax` three, of which the first two hold its name and size whatever they are.
+ *
+ * @throws RangeError for a name that even these do not hold
+ */
+export function fileHeader(name: string, size: number, { pax }: { readonly pax: boolean }): Buffer {
+  const own = header({ name, size }, typeFlags.file)
+  if (!pax) return own
+  const records = Buffer.from(`${paxRecord('path', name)}${paxRecord('size', String(size))}`)
+  if (records.byteLength > blockBytes) throw new RangeError(`the name ${name} is too long`)
+  const before = header({ name: 'PaxHeader', size: records.byteLength }, 'x')
+  return Buffer.concat([before, records, padding(records.byteLength), own])
+}
+
 function header(entry: TarEntry, typeFlag: string): Buffer {
   const block = Buffer.alloc(blockBytes)
   const mode = entry.mode ?? (entry.type === 'directory' ? 0o755 : 0o644)

@@ -66,6 +66,27 @@ export const errorCodes = {
     retryable: false,
     hint: 'This image is no OpenShift release image (no release-manifests/image-references). Name the ocp-release image, not a component.',
   },
+  // What is carried across
+  ARCHIVE_INVALID: {
+    exitCode: 1,
+    retryable: false,
+    hint: 'This is no archive that can be read, or its index is damaged. Carry it again, or ask the other side to make it anew.',
+  },
+  ARCHIVE_DAMAGED: {
+    exitCode: 1,
+    retryable: false,
+    hint: 'Find out what is damaged with sallyport archive verify --repair-list FILE, and carry that file to the side that made the archive.',
+  },
+  ARCHIVE_INCOMPLETE: {
+    exitCode: 1,
+    retryable: false,
+    hint: 'Put every volume of the archive into the directory; sallyport archive ls names those that are missing.',
+  },
+  ARCHIVE_UNFINISHED: {
+    exitCode: 1,
+    retryable: false,
+    hint: 'Run the command that began it again: it goes on where it stopped.',
+  },
   // Talking to a registry
   REGISTRY_UNREACHABLE: {
     exitCode: 1,

@@ -48,12 +48,12 @@ const law: Readonly<Record<string, ModuleLaw>> = {
   archive: {
     modules: ['errors', 'oci', 'host', 'store'],
     builtins: [...files, ...streams],
-    packages: ['tar-stream'],
+    packages: ['tar-stream', 'zod'],
   },
   mirror: { modules: [...below4, 'archive'], builtins: [...files, ...streams], packages: ['zod', 'yaml'] },
   quickstart: { modules: [...below4, 'archive'], builtins: [...files, ...streams], packages: [] },
   flows: { modules: below5, builtins: [...files, ...streams], packages: [] },
-  cli: { modules: [...below5, 'flows', 'dashboard'], builtins: ['*'], packages: ['commander'] },
+  cli: { modules: [...below5, 'flows', 'dashboard'], builtins: ['*'], packages: ['commander', 'uqr'] },
   public: { modules: [...below5, 'flows', 'dashboard'], builtins: [], packages: [] },
 }
 
