@@ -5,22 +5,23 @@
  */
 import { join } from 'node:path'
 import type { ImageSetConfiguration } from '../config/image-set-configuration.ts'
-import type { KnownError } from '../errors/known-error.ts'
 import { mapConcurrently } from '../host/concurrency.ts'
 import { acquireLock } from '../host/lock.ts'
-import { type ResolvedImage, resolveImage } from '../mirror/closure.ts'
+import type { ResolvedImage } from '../mirror/closure.ts'
 import { formatMirrorTarget, type MirrorTarget } from '../mirror/destination.ts'
 import { distrustBlobs } from '../mirror/distrust.ts'
 import { type DoneImage, failureBits, provenImages, readDone, recordDone } from '../mirror/done.ts'
 import type { OnMirrorEvent } from '../mirror/events.ts'
+import { type FailedImage, Failures } from '../mirror/failures.ts'
 import { Holdings } from '../mirror/holdings.ts'
 import { LocalContent, withLocalManifests } from '../mirror/local-content.ts'
 import { type MirrorPlan, planMirror } from '../mirror/plan.ts'
 import { planLines } from '../mirror/plan-file.ts'
+import { groupAttached, resolveImages } from '../mirror/resolve-images.ts'
 import { mirrorSets, writeResources } from '../mirror/resources.ts'
 import { selectImages } from '../mirror/select.ts'
 import type { SelectedImage } from '../mirror/selection.ts'
-import { asKnownError, type TransferReport, transfer } from '../mirror/transfer.ts'
+import { type TransferReport, transfer } from '../mirror/transfer.ts'
 import { recordWanted } from '../mirror/wanted.ts'
 import { type Workspace, writeWhole } from '../mirror/workspace.ts'
 import type { ContentSource, ContentTarget } from '../oci/content.ts'
@@ -40,11 +41,6 @@ export interface MirrorRequest {
   /** Also write ImageContentSourcePolicy. */
   readonly icsp?: boolean
   readonly concurrency?: number
-}
-
-export interface FailedImage {
-  readonly image: SelectedImage
-  readonly error: KnownError
 }
 
 export interface MirrorResult {
@@ -75,13 +71,14 @@ class MirrorRun {
   readonly #local: LocalContent
   readonly #source: ContentSource
   readonly #targetName: string
-  readonly #failures: FailedImage[] = []
+  readonly #failures: Failures
 
   constructor(request: MirrorRequest) {
     this.#request = request
     this.#local = new LocalContent(request.workspace)
     this.#source = withLocalManifests(request.source, this.#local)
     this.#targetName = formatMirrorTarget(request.target)
+    this.#failures = new Failures(request.onEvent)
   }
 
   async run(): Promise<MirrorResult> {
@@ -91,38 +88,25 @@ class MirrorRun {
     if (!isDryRun) await recordWanted(workspace, this.#targetName, images)
     const recorded = (await readDone(workspace)).get(this.#targetName) ?? []
     const proven = await provenImages(images, recorded, { source: this.#source, target: registry, signal })
-    const resolved = await this.#resolve(images.filter((image) => !proven.has(image)))
+    const unproven = images.filter((image) => !proven.has(image))
+    const failures = this.#failures
+    const resolved = await resolveImages(unproven, { source: this.#source, signal, onEvent, failures })
     const suspects = recorded.filter(({ suspect }) => suspect !== undefined)
     const present = await this.#presentAt(resolved, suspects)
-    const failed = new Set(this.#failures.map(({ image }) => image))
-    const movable = resolved.filter(({ selected }) => !failed.has(selected))
+    const movable = resolved.filter(({ selected }) => !failures.has(selected))
     const plan = planMirror(this.#targetName, movable, (image) => present.has(image))
     onEvent({ type: 'mirror.planned', totals: plan.totals })
     const base = { plan, proven: proven.size, blocked }
     if (isDryRun) return { ...base, ...this.#outcome(), files: [await this.#writeMapping(images)] }
     const report = movable.length > 0 ? await this.#transfer(plan, suspects) : undefined
-    this.#collectFailures(resolved, report)
+    if (report)
+      failures.addFrom(
+        report,
+        resolved.map(({ selected }) => selected),
+      )
     await this.#record(resolved)
     const files = await this.#writeResources(images)
     return { ...base, ...this.#outcome(), ...(report && { report }), files }
-  }
-
-  async #resolve(images: readonly SelectedImage[]): Promise<ResolvedImage[]> {
-    const { signal, onEvent } = this.#request
-    let done = 0
-    const resolved = await mapConcurrently(images, 16, async (image) => {
-      try {
-        return await resolveImage(image, { source: this.#source, signal })
-      } catch (error) {
-        signal.throwIfAborted()
-        this.#fail(image, error)
-        return []
-      } finally {
-        done += 1
-        onEvent({ type: 'mirror.resolving', done, total: images.length })
-      }
-    })
-    return resolved.flat()
   }
 
   /**
@@ -138,7 +122,7 @@ class MirrorRun {
         return (await registry.resolve(image.selected.destination, signal))?.digest === image.digest
       } catch (error) {
         signal.throwIfAborted()
-        this.#fail(image.selected, error)
+        this.#failures.add(image.selected, error)
         return false
       }
     })
@@ -166,47 +150,15 @@ class MirrorRun {
     }
   }
 
-  #collectFailures(images: readonly ResolvedImage[], report: TransferReport | undefined): void {
-    if (!report) return
-    for (const { selected } of images) {
-      const error = report.failures.get(formatReference(selected.destination))
-      if (error !== undefined) this.#fail(selected, error)
-    }
-  }
-
-  #fail(image: SelectedImage, error: unknown): void {
-    const known = asKnownError(error, formatReference(image.source))
-    this.#failures.push({ image, error: known })
-    this.#request.onEvent({
-      type: 'image.failed',
-      source: formatReference(image.source),
-      destination: formatReference(image.destination),
-      class: image.class,
-      code: known.code,
-      message: known.message,
-      hint: known.hint,
-    })
-  }
-
   async #record(resolved: readonly ResolvedImage[]): Promise<void> {
-    const failed = new Set(this.#failures.map(({ image }) => formatReference(image.destination)))
-    const groups: { image: ResolvedImage; attached: ResolvedImage[] }[] = []
-    // resolveImage gives an image first and what is attached to it after.
-    for (const image of resolved) {
-      if (image.attachedTo === undefined) groups.push({ image, attached: [] })
-      else groups.at(-1)?.attached.push(image)
-    }
-    const done = groups
-      .filter(({ image, attached }) =>
-        [image, ...attached].every(({ selected }) => !failed.has(formatReference(selected.destination))),
-      )
+    const done = groupAttached(resolved)
+      .filter(({ image, attached }) => ![image, ...attached].some(({ selected }) => this.#failures.has(selected)))
       .map(({ image, attached }) => doneImage(image, attached))
     if (done.length > 0) await recordDone(this.#request.workspace, this.#targetName, done)
   }
 
   async #writeResources(images: readonly SelectedImage[]): Promise<string[]> {
-    const failed = new Set(this.#failures.map(({ image }) => image))
-    const arrived = images.filter((image) => !failed.has(image))
+    const arrived = images.filter((image) => !this.#failures.has(image))
     const sets = mirrorSets(arrived, { icsp: this.#request.icsp === true })
     return writeResources(this.#request.workspace, sets)
   }
@@ -221,8 +173,9 @@ class MirrorRun {
   }
 
   #outcome(): Pick<MirrorResult, 'failures' | 'exitStatus'> {
-    const exitStatus = this.#failures.reduce((mask, { image }) => mask | failureBits[image.class], 0)
-    return { failures: this.#failures, exitStatus }
+    const failures = this.#failures.list
+    const exitStatus = failures.reduce((mask, { image }) => mask | failureBits[image.class], 0)
+    return { failures, exitStatus }
   }
 }
 

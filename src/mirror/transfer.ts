@@ -19,7 +19,8 @@ export interface TransferOptions {
   readonly source: ContentSource
   readonly target: ContentTarget
   readonly local: LocalContent
-  readonly holdings: Holdings
+  /** What earlier runs left at a registry; none for a target that knows by itself. */
+  readonly holdings?: Holdings
   readonly signal: AbortSignal
   readonly onEvent: OnMirrorEvent
   /** Blobs under way at a time; the client slows down by itself where a registry asks for it. */
@@ -92,7 +93,7 @@ class Transfer {
   async #arrived(blob: PlannedBlob, repository: string, how: How): Promise<void> {
     this.#counts[how] += 1
     if (how === 'pushed') this.#pushedBytes += blob.size
-    await this.#options.holdings.arrived(repository, blob.digest)
+    await this.#options.holdings?.arrived(repository, blob.digest)
     this.#options.onEvent({ type: 'blob.arrived', digest: blob.digest, size: blob.size, repository, how })
   }
 
@@ -101,7 +102,7 @@ class Transfer {
     const { target, holdings, signal } = this.#options
     const reference = parseReference(repository)
     if (await target.hasBlob(reference, blob, signal)) return 'present'
-    const holder = holdings.holderOf(blob.digest)
+    const holder = holdings?.holderOf(blob.digest)
     const canMount = holder !== undefined && holder !== repository
     if (canMount && (await target.mountBlob(reference, blob, parseReference(holder), signal))) return 'mounted'
     return this.#push(blob, reference)
@@ -118,7 +119,7 @@ class Transfer {
   async #push(blob: PlannedBlob, repository: Reference): Promise<How> {
     const { source, target, local, holdings, signal, onEvent } = this.#options
     const name = repositoryName(repository)
-    const session = holdings.uploadOf(name, blob.digest)
+    const session = holdings?.uploadOf(name, blob.digest)
     const here = await local.openBlob(blob)
     const origin = parseReference(blob.source)
     const open: OpenBlob = here ?? ((offset, within) => source.fetchBlob(origin, blob, { offset, signal: within }))
@@ -127,7 +128,7 @@ class Transfer {
       origin: blob.source,
       ...(session && { session }),
       onBytes: (bytes) => onEvent({ type: 'blob.progressed', bytes }),
-      onSession: (begun) => holdings.began(name, blob.digest, begun),
+      ...(holdings && { onSession: (begun) => holdings.began(name, blob.digest, begun) }),
     })
     return 'pushed'
   }

@@ -1,5 +1,6 @@
 /** What a mirror did, for people. */
-import type { FailedImage, MirrorResult } from '../../flows/mirror-to-mirror.ts'
+import type { MirrorResult } from '../../flows/mirror-to-mirror.ts'
+import type { FailedImage } from '../../mirror/failures.ts'
 import { formatReference } from '../../oci/reference.ts'
 import { count, formatBytes, formatDuration } from './quantities.ts'
 

@@ -1,0 +1,50 @@
+import { mapConcurrently } from '../host/concurrency.ts'
+import type { ContentSource } from '../oci/content.ts'
+import { type ResolvedImage, resolveImage } from './closure.ts'
+import type { OnMirrorEvent } from './events.ts'
+import type { Failures } from './failures.ts'
+import type { SelectedImage } from './selection.ts'
+
+export interface ResolveOptions {
+  readonly source: ContentSource
+  readonly signal: AbortSignal
+  readonly onEvent: OnMirrorEvent
+  /** Takes the images that cannot be resolved; the others go on. */
+  readonly failures: Failures
+}
+
+/** Every image with all that belongs to it: each image first, then what is attached to it. */
+export async function resolveImages(
+  images: readonly SelectedImage[],
+  { source, signal, onEvent, failures }: ResolveOptions,
+): Promise<ResolvedImage[]> {
+  let done = 0
+  const resolved = await mapConcurrently(images, 16, async (image) => {
+    try {
+      return await resolveImage(image, { source, signal })
+    } catch (error) {
+      signal.throwIfAborted()
+      failures.add(image, error)
+      return []
+    } finally {
+      done += 1
+      onEvent({ type: 'mirror.resolving', done, total: images.length })
+    }
+  })
+  return resolved.flat()
+}
+
+export interface ImageGroup {
+  readonly image: ResolvedImage
+  readonly attached: readonly ResolvedImage[]
+}
+
+/** What `resolveImages` gives, each image with what is attached to it. */
+export function groupAttached(resolved: readonly ResolvedImage[]): ImageGroup[] {
+  const groups: { image: ResolvedImage; attached: ResolvedImage[] }[] = []
+  for (const image of resolved) {
+    if (image.attachedTo === undefined) groups.push({ image, attached: [] })
+    else groups.at(-1)?.attached.push(image)
+  }
+  return groups
+}
