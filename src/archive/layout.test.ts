@@ -1,7 +1,8 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import * as fc from 'fast-check'
-import { firstEntryOffset, headerBytes, Layout, padded, segmentsAt } from './layout.ts'
+import { firstEntryOffset, Layout, segmentsAt } from './layout.ts'
+import { headerBytes, padded } from './tar-space.ts'
 
 const names = fc.constantFrom(`blobs/sha256/${'a'.repeat(64)}`, `blobs/sha512/${'b'.repeat(128)}`, 'index.json')
 const entries = fc.array(

@@ -5,7 +5,9 @@
  * Each volume is `volume.json`, entries, zeros. An entry that does not fit is cut into parts: a part fills its volume, the
  * next one is the first entry of the next volume.
  */
-import { entryNames, sizes } from './format.ts'
+import { partName } from './entry-names.ts'
+import { sizes } from './format.ts'
+import { headerBytes, padded } from './tar-space.ts'
 
 export interface LayoutEntry {
   readonly name: string
@@ -37,27 +39,6 @@ export interface Place {
 
 /** Entries begin here in every volume. */
 export const firstEntryOffset = sizes.tarBlock + sizes.volumeRecord
-
-const maxUstarSize = 8 ** 11 - 1
-
-/** Bytes before the content of an entry or part: a tar header, and a pax header where name or size might not fit into it. */
-export function headerBytes(name: string, entrySize: number): number {
-  return needsPax(name, entrySize) ? 3 * sizes.tarBlock : sizes.tarBlock
-}
-
-/** The size of the whole entry decides for its parts too, so that their places do not hang on each other. */
-export function needsPax(name: string, entrySize: number): boolean {
-  return Buffer.byteLength(name) > 100 || entrySize > maxUstarSize
-}
-
-export function partName(name: string, part: number): string {
-  return `parts/${name}/${String(part).padStart(6, '0')}`
-}
-
-/** Rounded up to whole tar blocks. */
-export function padded(size: number): number {
-  return Math.ceil(size / sizes.tarBlock) * sizes.tarBlock
-}
 
 /** Hands out places, one entry after the other. */
 export class Layout {
@@ -133,20 +114,4 @@ export function segmentsAt({ name, size }: LayoutEntry, place: Place, volumeByte
     start += length
   }
   return segments
-}
-
-/** Name of the entry of a blob or manifest (image-layout "Blobs"). */
-export function blobEntryName(digest: string): string {
-  return `blobs/${digest.replace(':', '/')}`
-}
-
-/** Where a name stands for content that could not be had. */
-export function holeName(name: string): string {
-  return `holes/${name}`
-}
-
-/** The first entry of every volume. */
-export function volumeRecordSegment(volume: number): Segment {
-  const length = sizes.volumeRecord
-  return { volume, name: entryNames.volume, headerOffset: 0, offset: sizes.tarBlock, start: 0, length }
 }
