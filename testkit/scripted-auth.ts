@@ -72,13 +72,17 @@ export function authorize(auth: ScriptedAuth, request: IncomingMessage, response
 function scopeOf(request: IncomingMessage): { scope: string; action: string } {
   const name = /^\/v2\/(.+?)\/(?:manifests|blobs|tags|referrers)\//.exec(request.url ?? '')?.[1] ?? ''
   const isRead = request.method === 'GET' || request.method === 'HEAD'
-  return { scope: `repository:${name}`, action: isRead ? 'pull' : 'pull,push' }
+  const write = request.method === 'DELETE' ? 'delete' : 'pull,push'
+  return { scope: `repository:${name}`, action: isRead ? 'pull' : write }
 }
 
 function mayDo(token: { scope: string; canWrite: boolean }, scope: string, action: string): boolean {
   if (scope === 'repository:') return true
   const granted = token.scope.split(' ').find((one) => one.startsWith(`${scope}:`))
-  return granted !== undefined && (action === 'pull' || (token.canWrite && granted.endsWith(action)))
+  return (
+    granted !== undefined &&
+    (action === 'pull' || (token.canWrite && (granted.endsWith(action) || granted.endsWith('*'))))
+  )
 }
 
 function basicOf({ username, password }: ScriptedAuth): string {

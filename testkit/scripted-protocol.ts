@@ -17,6 +17,8 @@ export interface ScriptedBehaviour {
   readonly tagsPerPage?: number
   /** False: mounts are answered with 202. */
   readonly mounts?: boolean
+  /** What DELETE of a manifest takes. `digests`: not a tag, as distribution before 3. Default: `all`. */
+  readonly deletes?: 'all' | 'digests' | 'none'
 }
 
 interface StoredManifest {
@@ -125,6 +127,7 @@ async function answerManifest(routed: Routed): Promise<void> {
     return void response.end()
   }
   request.resume()
+  if (request.method === 'DELETE') return deleteManifest(routed)
   const digest = isDigest(name) ? name : content.tags.get(`${repository}:${name}`)
   const stored = digest === undefined ? undefined : content.manifests.get(`${repository}@${digest}`)
   if (digest === undefined || stored === undefined) return fail(routed, 404, 'MANIFEST_UNKNOWN')
@@ -134,6 +137,21 @@ async function answerManifest(routed: Routed): Promise<void> {
     ...digestHeader(digest),
   })
   response.end(stored.bytes)
+}
+
+async function deleteManifest(routed: Routed): Promise<void> {
+  const { response, content, behaviour, repository, name } = routed
+  const { deletes = 'all' } = behaviour
+  if (deletes === 'none' || (deletes === 'digests' && !isDigest(name))) return fail(routed, 405, 'UNSUPPORTED')
+  const wasThere = isDigest(name)
+    ? content.manifests.delete(`${repository}@${name}`)
+    : content.tags.delete(`${repository}:${name}`)
+  if (!wasThere) return fail(routed, 404, 'MANIFEST_UNKNOWN')
+  if (isDigest(name)) {
+    const dangling = [...content.tags].filter(([key, digest]) => digest === name && key.startsWith(`${repository}:`))
+    for (const [key] of dangling) content.tags.delete(key)
+  }
+  response.writeHead(202).end()
 }
 
 async function answerBlob(routed: Routed): Promise<void> {

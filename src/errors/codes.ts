@@ -133,6 +133,11 @@ export const errorCodes = {
     retryable: false,
     hint: 'registries.conf forbids this source. Remove blocked = true there, or mirror from another one.',
   },
+  REGISTRY_DELETE_REFUSED: {
+    exitCode: 1,
+    retryable: false,
+    hint: 'Allow deletion there and run the same command again: docker-registry needs REGISTRY_STORAGE_DELETE_ENABLED=true, and deletes tags alone from version 3 on; an embedded registry must not be --read-only; Quay and Harbor ask for the right to delete.',
+  },
   // registries.conf
   REGISTRIES_CONF_INVALID: {
     exitCode: 78,

@@ -168,3 +168,12 @@ test('a redirect that never ends is given up', async (t) => {
   registry.fault({ path: /blobs/, status: 307, headers: { location: `/v2/ocp/release/blobs/${blob.digest}` } })
   await assert.rejects(clientFor(provider({})).client.hasBlob(at, blob), /more than 10 redirects/)
 })
+
+test('the right to delete is asked for by the name that every token service knows', async (t) => {
+  const { registry, at, clientFor, tokenRequests } = await setUp(t, { auth: { kind: 'bearer', ...known } })
+  const { digest } = registry.addManifest('ocp/release', { schemaVersion: 2, manifests: [] }, '1')
+  const { client } = clientFor(provider({ [registry.address]: {} }))
+  assert.equal(await client.deleteManifest({ ...at, digest }), true)
+  const scopes = tokenRequests().map(({ path }) => new URL(path, registry.url).searchParams.get('scope'))
+  assert.deepEqual(scopes, ['repository:ocp/release:*'])
+})

@@ -64,6 +64,14 @@ export interface RegistryClient extends ContentSource, ContentTarget {
   /** Size in bytes of a blob, or undefined where this repository does not have it. */
   blobSize(repository: Reference, digest: Digest, signal?: AbortSignal): Promise<number | undefined>
   /**
+   * Deletes a manifest by digest, and with it the tags that stand for it; or a tag alone where the reference has no digest.
+   * What it named stays until the registry collects its garbage.
+   *
+   * @returns false where there was nothing to delete
+   * @throws KnownError REGISTRY_DELETE_REFUSED
+   */
+  deleteManifest(reference: Reference, signal?: AbortSignal): Promise<boolean>
+  /**
    * @param place `HOST[:PORT]`, or with the path whose credentials count: an auth file may have others for each path
    * @throws KnownError where the registry cannot be reached or does not let us in
    */
@@ -175,6 +183,10 @@ class DistributionClient implements RegistryClient {
 
   tags(repository: Reference, signal?: AbortSignal): Promise<readonly string[] | undefined> {
     return this.#manifests.tags(repository, signal)
+  }
+
+  deleteManifest(reference: Reference, signal?: AbortSignal): Promise<boolean> {
+    return this.#manifests.delete(reference, signal)
   }
 
   async ping(place: string, signal?: AbortSignal): Promise<void> {

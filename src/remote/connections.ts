@@ -22,7 +22,7 @@ export interface RegistryRequest {
   /** Names image or blob in messages. */
   readonly subject: string
   /** What is done with `repository`; without it, no right is asked for: only the credentials are those of this path. */
-  readonly actions?: 'pull' | 'pull,push'
+  readonly actions?: 'pull' | 'pull,push' | '*'
   /** A second repository of the same registry, to read from: the source of a mount. */
   readonly mountFrom?: string
   readonly lane: Lane

@@ -175,3 +175,43 @@ for (const hasReferrersApi of [true, false]) {
     assert.deepEqual(await client.referrers(at, digestOf('nobody')), [])
   })
 }
+
+test('a manifest is deleted by its digest, a tag alone by its name; what is not there is no error', async (t) => {
+  const { registry, client, at } = await setUp(t)
+  const { digest } = registry.addManifest(repository, document, '4.18')
+  registry.content.tags.set(`${repository}:other`, digest)
+  assert.equal(await client.deleteManifest({ ...at, tag: 'other' }), true)
+  assert.deepEqual(await client.tags(at), ['4.18'])
+  assert.equal(await client.deleteManifest({ ...at, tag: '4.18', digest }), true)
+  assert.equal(await client.resolve({ ...at, digest }), undefined)
+  assert.equal(await client.deleteManifest({ ...at, digest }), false)
+  assert.equal(await client.deleteManifest({ ...at, tag: '4.18' }), false)
+})
+
+test('a registry that does not delete is told from one that fails, with the remedy', async (t) => {
+  const { registry, client, at } = await setUp(t, { deletes: 'none' })
+  const { digest } = registry.addManifest(repository, document, '4.18')
+  await assert.rejects(client.deleteManifest({ ...at, digest }), {
+    code: 'REGISTRY_DELETE_REFUSED',
+    message: /does not delete manifests \(DELETE answered 405\)/,
+    hint: /REGISTRY_STORAGE_DELETE_ENABLED=true/,
+  })
+  const body = JSON.stringify({ errors: [{ code: 'UNSUPPORTED' }] })
+  registry.fault({ method: 'DELETE', status: 400, body })
+  await assert.rejects(client.deleteManifest({ ...at, tag: '4.18' }), {
+    code: 'REGISTRY_DELETE_REFUSED',
+    message: /does not delete a tag by itself/,
+  })
+  assert.ok(await client.resolve({ ...at, digest }))
+})
+
+test('a deletion is tried again after trouble, and not where it is forbidden', async (t) => {
+  const { registry, client, at } = await setUp(t)
+  const { digest } = registry.addManifest(repository, document, '4.18')
+  registry.fault({ method: 'DELETE', times: 1, status: 503 })
+  registry.fault({ method: 'DELETE', times: 1, hangUp: true })
+  assert.equal(await client.deleteManifest({ ...at, digest }), true)
+  assert.equal(registry.requests.filter(({ method }) => method === 'DELETE').length, 3)
+  registry.fault({ method: 'DELETE', times: 1, status: 403 })
+  await assert.rejects(client.deleteManifest({ ...at, digest }), { code: 'REGISTRY_DENIED' })
+})

@@ -86,6 +86,23 @@ export class Manifests {
     return answer.headers['oci-subject'] !== undefined
   }
 
+  /**
+   * Deletes by digest, which takes its tags with it, or a tag alone where the reference has no digest.
+   *
+   * @returns false where there was nothing to delete
+   * @throws KnownError REGISTRY_DELETE_REFUSED where the registry does not delete at all, or not by tag
+   */
+  async delete(reference: Reference, signal?: AbortSignal): Promise<boolean> {
+    // `*`: Quay knows no action "delete" and refuses a scope that names it (containers/image docker_image.go:deleteImage).
+    const request = { method: 'DELETE', actions: '*', expect: [200, 202, 204, 404, 405, 501], signal } as const
+    const answer = await this.#send(reference, request).catch((error: unknown) => {
+      throw saysUnsupported(error) ? deleteRefused(reference, error) : error
+    })
+    drainBody(answer)
+    if (answer.status === 405 || answer.status === 501) throw deleteRefused(reference, answer)
+    return answer.status !== 404
+  }
+
   /** Every tag, in the registry's order; undefined where there is no such repository. */
   async tags(repository: Reference, signal?: AbortSignal): Promise<readonly string[] | undefined> {
     const tags: string[] = []
@@ -152,6 +169,22 @@ function wrongDigest(
       },
     },
   )
+}
+
+/** distribution answers 400 with UNSUPPORTED, or with DIGEST_INVALID where a tag stands in the place of a digest. */
+function saysUnsupported(error: unknown): error is KnownError {
+  if (!(error instanceof KnownError) || error.details['status'] !== 400) return false
+  return ['UNSUPPORTED', 'DIGEST_INVALID'].includes(String(error.details['registryCode']))
+}
+
+function deleteRefused(reference: Reference, refusal: HttpAnswer | KnownError): KnownError {
+  const { registry, digest } = reference
+  const image = formatReference(reference)
+  const status = refusal instanceof KnownError ? 400 : refusal.status
+  const what = digest === undefined ? 'does not delete a tag by itself' : 'does not delete manifests'
+  return new KnownError('REGISTRY_DELETE_REFUSED', `${image}: ${registry} ${what} (DELETE answered ${status})`, {
+    details: { image, host: registry, status },
+  })
 }
 
 function bareType({ headers }: HttpAnswer): string {
