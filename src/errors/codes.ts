@@ -87,6 +87,16 @@ export const errorCodes = {
     retryable: false,
     hint: 'Run the command that began it again: it goes on where it stopped.',
   },
+  KEY_INVALID: {
+    exitCode: 1,
+    retryable: false,
+    hint: 'Name a key file in PEM: Ed25519, ECDSA P-256 or P-384, or RSA; the private half signs, the public half verifies.',
+  },
+  SIGNATURE_INVALID: {
+    exitCode: 1,
+    retryable: false,
+    hint: 'What came is not what was signed. Do not use it; have it sent again, and ask who had it in their hands.',
+  },
   // Talking to a registry
   REGISTRY_UNREACHABLE: {
     exitCode: 1,
