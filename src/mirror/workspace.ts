@@ -11,6 +11,7 @@
  *         plan.json                  the last plan
  *         wanted.json                what the last run was asked for
  *         done.json                  what is known to be at which target
+ *         failed.json                what the last run could not bring, for --retry-failed
  *         uploads.ndjson             uploads that were under way
  *         lock                       held by the process at work
  */
