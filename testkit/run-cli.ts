@@ -16,6 +16,8 @@ export interface CliOptions {
   readonly cwd?: string
   /** Kills the process (SIGKILL) when it aborts: the result then has `signal`. */
   readonly kill?: AbortSignal
+  /** Words before the command: a namespace to run it in. */
+  readonly prefix?: readonly string[]
 }
 
 /**
@@ -24,7 +26,8 @@ export interface CliOptions {
  * It sees nothing of who runs the test: no home directory with credentials, no proxy, no registries.conf.
  */
 export async function runCli(args: readonly string[], options: CliOptions = {}): Promise<CliResult> {
-  const child = spawn(process.execPath, [mainFile, ...args], {
+  const [program = '', ...words] = [...(options.prefix ?? []), process.execPath, mainFile, ...args]
+  const child = spawn(program, words, {
     env: {
       PATH: process.env['PATH'],
       HOME: '/nonexistent',

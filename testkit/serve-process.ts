@@ -15,10 +15,21 @@ export interface ServeProcess {
   stop(signal: NodeJS.Signals): Promise<number | null>
 }
 
+export interface ServeProcessOptions {
+  /** Words before the command: a namespace to run it in. */
+  readonly prefix?: readonly string[]
+}
+
 /** `sallyport registry serve` as a process of its own, so that it can be killed. */
-export async function serveProcess(t: Cleanup, root: string, args: readonly string[] = []): Promise<ServeProcess> {
-  const all = [mainFile, '--json', 'registry', 'serve', '--root', root, '--listen', '127.0.0.1:0', ...args]
-  const child = spawn(process.execPath, all, { stdio: ['ignore', 'pipe', 'ignore'] })
+export async function serveProcess(
+  t: Cleanup,
+  root: string,
+  args: readonly string[] = [],
+  { prefix = [] }: ServeProcessOptions = {},
+): Promise<ServeProcess> {
+  const serve = [mainFile, '--json', 'registry', 'serve', '--root', root, '--listen', '127.0.0.1:0', ...args]
+  const [program = '', ...words] = [...prefix, process.execPath, ...serve]
+  const child = spawn(program, words, { stdio: ['ignore', 'pipe', 'ignore'] })
   t.after(() => end(child, 'SIGKILL'))
   const [line] = await Promise.race([once(createInterface(child.stdout), 'line'), once(child, 'exit')])
   if (typeof line !== 'string') throw new Error(`the registry ended with ${line} before it served`)
