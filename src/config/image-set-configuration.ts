@@ -1,96 +1,111 @@
 /**
- * `ImageSetConfiguration`: what to mirror, in oc-mirror's own format (v1alpha2 and v2alpha1).
+ * `ImageSetConfiguration`: what to mirror, in oc-mirror's own format (v1alpha2 and v2alpha1; v1alpha1 is brought up to
+ * date while it is read).
  *
- * Source: openshift/oc-mirror `internal/pkg/api/v2alpha1/type_config.go`. Parts of the format that this version does not
- * carry out are refused by name, so that nothing is silently left behind.
+ * Everything that the format has loads. What this version does not carry out is told by `unsupported-parts.ts`.
+ *
+ * Source: openshift/oc-mirror `internal/pkg/api/v2alpha1/type_config.go`, `v1/pkg/api/v1alpha2/types_config.go`.
  */
 import * as z from 'zod'
-import { KnownError } from '../errors/known-error.ts'
-import { isRepositoryPath, isTag, parseReference } from '../oci/reference.ts'
-import { parseYaml, readTextFile, type YamlSource } from './yaml-document.ts'
+import { checkFormerFields } from './former-fields.ts'
+import { checkBlockedImage } from './go-regexp.ts'
+import { AdditionalContent, HelmContent, OperatorContent, PlatformContent } from './image-set-content.ts'
+import { apiVersionField, type LoadedFile, loadImageSet, openImageSet } from './image-set-file.ts'
+import { values } from './image-set-values.ts'
+import type { YamlSource } from './yaml-document.ts'
 
-const imageName = z.string().superRefine((name, context) => {
-  try {
-    parseReference(withoutTransport(name))
-  } catch (error) {
-    if (!(error instanceof KnownError)) throw error
-    context.addIssue({ code: 'custom', message: error.message })
-  }
-})
+const FailureAction = z.enum(['fail', 'warn', 'skip'])
 
-const repositoryPath = z
-  .string()
-  .refine(isRepositoryPath, { error: 'not a repository path: no host, tag or digest; lower case' })
-const tag = z.string().refine(isTag, { error: 'not a tag' })
+const FailurePolicy = z
+  .strictObject({
+    release: FailureAction.optional().meta({ description: 'Default: fail.' }),
+    operator: FailureAction.optional().meta({ description: 'Default: fail.' }),
+    additional: FailureAction.optional().meta({ description: 'Default: fail.' }),
+    helm: FailureAction.optional().meta({ description: 'Default: fail.' }),
+  })
+  .meta({
+    description:
+      'An addition of Sallyport, unknown to oc-mirror. What a failure of each class of content does: fail ends with an exit status, warn is told and forgiven, skip leaves the class out.',
+  })
 
-const notYet = (what: string, instead: string) =>
-  z.undefined({ error: `${what} is not carried out by this version of sallyport; ${instead}` }).optional()
+const StorageConfig = z
+  .strictObject({
+    registry: z
+      .strictObject({
+        imageURL: z.string().optional().meta({ description: 'Image that held the metadata.' }),
+        skipTLS: z.boolean().optional().meta({ description: 'Whether its certificate was not verified.' }),
+      })
+      .optional()
+      .meta({ description: 'Metadata in a registry.' }),
+    local: z
+      .strictObject({ path: z.string().optional().meta({ description: 'Directory that held the metadata.' }) })
+      .optional()
+      .meta({ description: 'Metadata in a directory.' }),
+  })
+  .meta({ deprecated: true, description: 'v1alpha2 only; read and ignored: history is kept in the workspace.' })
 
-const AdditionalImage = z.strictObject({
-  name: imageName,
-  targetRepo: repositoryPath.optional(),
-  targetTag: tag.optional(),
-  platforms: notYet('platforms', 'leave it out: every platform of the image is mirrored').optional(),
-})
+const MirrorSection = z
+  .strictObject({
+    platform: PlatformContent.optional(),
+    operators: OperatorContent,
+    additionalImages: AdditionalContent,
+    helm: HelmContent.optional(),
+    blockedImages: z
+      .array(
+        z.strictObject({
+          name: z
+            .string()
+            .superRefine(checkBlockedImage)
+            .meta({ description: 'Regular expression (RE2) that is looked for in the full name of an image.' }),
+        }),
+      )
+      .default([])
+      .meta({ description: 'Images that are not mirrored, whatever asks for them.' }),
+    samples: z
+      .array(z.strictObject({ name: values.name.meta({ description: 'Name of the sample.' }) }))
+      .default([])
+      .meta({ deprecated: true, description: 'Read and ignored, as by oc-mirror, which never carried it out.' }),
+  })
+  .meta({ description: 'What to mirror.' })
 
-const Platform = z.strictObject({
-  release: imageName.optional(),
-  architectures: z.array(z.string()).optional(),
-  channels: notYet('platform.channels', 'name the release image itself in platform.release'),
-  graph: z
-    .literal(false, { error: 'the update graph image is not carried out by this version of sallyport' })
-    .optional(),
-  platforms: notYet('platform.platforms', 'leave it out: every platform of the release is mirrored'),
-  kubeVirtContainer: z
-    .literal(false, { error: 'kubeVirtContainer is not carried out by this version of sallyport' })
-    .optional(),
-})
-
-const BlockedImage = z.strictObject({
-  name: z.string().superRefine((pattern, context) => {
-    try {
-      new RegExp(pattern)
-    } catch (error) {
-      context.addIssue({ code: 'custom', message: error instanceof Error ? error.message : String(error) })
-    }
-  }),
-})
-
-const MirrorStanza = z.strictObject({
-  platform: Platform.optional(),
-  additionalImages: z.array(AdditionalImage).default([]),
-  blockedImages: z.array(BlockedImage).default([]),
-  operators: notYet('mirror.operators', 'take the section out, or mirror operators with oc-mirror'),
-  helm: notYet('mirror.helm', 'take the section out, and name the images of the charts in additionalImages'),
-  samples: notYet('mirror.samples', 'take the section out (oc-mirror ignores it too)'),
-})
-
-const apiVersions = ['mirror.openshift.io/v2alpha1', 'mirror.openshift.io/v1alpha2'] as const
-
-export const ImageSetConfiguration = z.strictObject({
-  kind: z.literal('ImageSetConfiguration', { error: 'kind must be ImageSetConfiguration' }),
-  apiVersion: z.enum(apiVersions, { error: `apiVersion must be one of ${apiVersions.join(', ')}` }),
-  archiveSize: z.number().int().positive().optional(),
-  storageConfig: z.unknown().optional(),
-  mirror: MirrorStanza,
-})
+export const ImageSetConfiguration = z
+  .strictObject({
+    kind: z.literal('ImageSetConfiguration').meta({ description: 'Kind of the file.' }),
+    apiVersion: apiVersionField,
+    archiveSize: z
+      .number()
+      .int()
+      .positive()
+      .optional()
+      .meta({ description: 'Size of the volumes of an archive in GiB. Default: 500.' }),
+    mirror: MirrorSection,
+    storageConfig: StorageConfig.optional(),
+    failurePolicy: FailurePolicy.optional(),
+  })
+  .superRefine(({ apiVersion, storageConfig, mirror: { operators } }, context) =>
+    checkFormerFields({ apiVersion, storageConfig, operators, section: 'mirror' }, context),
+  )
 export type ImageSetConfiguration = z.infer<typeof ImageSetConfiguration>
 
+/** The configuration, with what was understood in it but should be written in another way. */
+export type LoadedImageSet = LoadedFile<ImageSetConfiguration>
+
 /** @throws KnownError CONFIG_INVALID, also where the file cannot be read: a configuration that does not load ends with 78 */
+export async function openImageSetConfiguration(path: string): Promise<LoadedImageSet> {
+  return openImageSet(path, { kind: 'ImageSetConfiguration', section: 'mirror', schema: ImageSetConfiguration })
+}
+
+/** As `openImageSetConfiguration`, for who has no use for the findings. */
 export async function loadImageSetConfiguration(path: string): Promise<ImageSetConfiguration> {
-  const text = await readTextFile(path).catch((error: unknown) => {
-    if (!(error instanceof KnownError) || error.code !== 'FILE_UNREADABLE') throw error
-    throw new KnownError('CONFIG_INVALID', error.message, { hint: error.hint, details: { ...error.details } })
-  })
-  return parseImageSetConfiguration({ file: path, text })
+  return (await openImageSetConfiguration(path)).configuration
 }
 
 /** @throws KnownError CONFIG_INVALID with every finding at its line and column */
 export function parseImageSetConfiguration(source: YamlSource): ImageSetConfiguration {
-  return parseYaml(source, ImageSetConfiguration)
+  return readImageSetConfiguration(source).configuration
 }
 
-/** `docker://` may stand before an image name, as oc-mirror allows. */
-export function withoutTransport(name: string): string {
-  return name.replace(/^docker:\/\//, '')
+/** @throws KnownError CONFIG_INVALID with every finding at its line and column */
+export function readImageSetConfiguration(source: YamlSource): LoadedImageSet {
+  return loadImageSet(source, { kind: 'ImageSetConfiguration', section: 'mirror', schema: ImageSetConfiguration })
 }

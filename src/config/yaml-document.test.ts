@@ -31,7 +31,7 @@ test('every complaint stands at its line and column, in their order', () => {
   const found = complaints(text)
   assert.deepEqual(
     found.map((line) => line.split(': ').slice(0, 2).join(': ')),
-    ['x.yaml:1:7: name', 'x.yaml:3:9: items.0.size', 'x.yaml:4:3: items.0.labl', 'x.yaml:5:3: items.1.size'],
+    ['x.yaml:1:7: name', 'x.yaml:3:9: items[0].size', 'x.yaml:4:3: items[0].labl', 'x.yaml:5:3: items[1].size'],
   )
   assert.match(found[2] ?? '', /did you mean "label"\?$/)
 })

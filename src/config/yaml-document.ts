@@ -2,11 +2,15 @@
  * YAML files as people write them: strict, with every complaint at its line and column.
  */
 import { readFile } from 'node:fs/promises'
-import { type Document, isMap, isPair, isScalar, isSeq, LineCounter, type Node, parseDocument } from 'yaml'
-import * as z from 'zod'
+import { Document, isNode, LineCounter, type Node, parseAllDocuments, visit } from 'yaml'
+import type * as z from 'zod'
 import { type Finding, finding } from '../errors/finding.ts'
 import { hasSystemCode, KnownError } from '../errors/known-error.ts'
-import { nearest } from './nearest.ts'
+import { type Respelling, readAsGo } from './go-reading.ts'
+import { configError, invalidConfig, type Place } from './invalid-config.ts'
+import { schemaFindings } from './schema-findings.ts'
+import { formatPath, offsetOf, type ValuePath } from './yaml-place.ts'
+import { isEmpty, syntaxFindings } from './yaml-syntax.ts'
 
 /** @throws KnownError FILE_UNREADABLE */
 export async function readTextFile(path: string): Promise<string> {
@@ -26,113 +30,102 @@ export interface YamlSource {
   readonly text: string
 }
 
-/**
- * Parses one YAML document and validates it.
- *
- * @throws KnownError CONFIG_INVALID whose message lists every finding, each with file, line and column
- */
-export function parseYaml<Schema extends z.ZodType>(source: YamlSource, schema: Schema): z.output<Schema> {
-  const lines = new LineCounter()
-  const document = parseDocument(source.text, {
-    lineCounter: lines,
-    uniqueKeys: true,
-    prettyErrors: false,
-    logLevel: 'error',
-  })
-  const position = (offset: number) => {
-    const { line, col } = lines.linePos(offset)
-    return { file: source.file, line, column: col }
-  }
-  if (document.errors.length > 0) {
-    throw invalidConfig(
-      document.errors.map((error) =>
-        finding({ id: 'config.yaml', severity: 'error', summary: error.message, where: position(error.pos[0]) }),
-      ),
-    )
-  }
-  const result = schema.safeParse(toPlain(document, () => position(document.contents?.range?.[0] ?? 0)) ?? {})
-  if (result.success) return result.data
-  throw invalidConfig(
-    result.error.issues.flatMap((issue) => findingsOf(issue, { schema, contents: document.contents, position })),
-  )
+/** One YAML document, parsed, that still knows where everything stands. */
+export interface YamlFile {
+  readonly source: YamlSource
+  readonly document: Document
+  readonly contents: Node | null
+  /** The place of the value, or of the key, at `path`; where there is none, of what stands around it. */
+  readonly placeOf: (path: ValuePath, part?: 'key' | 'value') => Place
+  /** The place of a node, for one that may be moved or taken out. */
+  readonly placeOfNode: (node: unknown) => Place
 }
 
-/** An alias of nothing, and one that would unfold without end, come to light only here. */
-function toPlain(document: Document, place: () => NonNullable<Finding['where']>): unknown {
+/**
+ * @throws KnownError CONFIG_INVALID where the text is no YAML, or holds several documents: oc-mirror reads the first of
+ * them and says nothing about the others
+ */
+export function openYaml(source: YamlSource): YamlFile {
+  const lines = new LineCounter()
+  const options = { lineCounter: lines, uniqueKeys: true, merge: true, prettyErrors: false, logLevel: 'error' } as const
+  const documents: readonly Document[] = [...parseAllDocuments(source.text, options)]
+  const position = (offset: number) => {
+    const { line, col } = lines.linePos(offset)
+    return { file: source.file, line: Math.max(1, line), column: Math.max(1, col) }
+  }
+  const findings = syntaxFindings(documents, { text: source.text, position })
+  if (findings.length > 0) throw invalidConfig(findings)
+  const document = documents.find((candidate) => !isEmpty(candidate)) ?? documents[0] ?? new Document()
+  const contents = (document.contents ?? null) as Node | null
+  return {
+    source,
+    document,
+    contents,
+    placeOf: (path, part = 'value') => position(offsetOf(contents, path, part)),
+    placeOfNode: (node) => position(isNode(node) ? (node.range?.[0] ?? 0) : 0),
+  }
+}
+
+interface ValidateOptions {
+  /** What to write instead of a field that the format does not have, or has no longer. */
+  readonly fieldAdvice?: Readonly<Record<string, string>>
+}
+
+export interface Validated<Value> {
+  readonly value: Value
+  /** What was understood, but should be written in another way. */
+  readonly findings: readonly Finding[]
+}
+
+/** @throws KnownError CONFIG_INVALID whose message lists every finding, each with file, line and column */
+export function validateYaml<Schema extends z.ZodType>(
+  file: YamlFile,
+  schema: Schema,
+  { fieldAdvice = {} }: ValidateOptions = {},
+): Validated<z.output<Schema>> {
+  const { value, respelt, doubled } = readAsGo(toPlain(file) ?? {}, schema)
+  const twice = doubled.map(({ path, field }) =>
+    configError(
+      'config.duplicate-field',
+      `${formatPath(path)}: "${field}" stands twice in the same mapping, in two spellings; keep one`,
+      file.placeOf(path, 'key'),
+    ),
+  )
+  const result = schema.safeParse(value, { reportInput: true })
+  const issues = result.success ? [] : result.error.issues
+  const findings = [...twice, ...issues.flatMap((issue) => schemaFindings(issue, { file, schema, fieldAdvice }))]
+  if (findings.length > 0 || !result.success) throw invalidConfig(findings)
+  return { value: result.data, findings: respelt.map((field) => respellingFinding(field, file)) }
+}
+
+/** @throws KnownError CONFIG_INVALID whose message lists every finding, each with file, line and column */
+export function parseYaml<Schema extends z.ZodType>(source: YamlSource, schema: Schema): z.output<Schema> {
+  return validateYaml(openYaml(source), schema).value
+}
+
+function respellingFinding({ path, field }: Respelling, file: YamlFile): Finding {
+  return finding({
+    id: 'config.field-case',
+    severity: 'warning',
+    summary: `${formatPath(path)}: read as "${field}", as oc-mirror does; write it so`,
+    where: file.placeOf(path, 'key'),
+  })
+}
+
+/** An alias of nothing, of what holds it, or that would unfold without end comes to light only here. */
+function toPlain({ document, placeOf, placeOfNode }: YamlFile): unknown {
+  visit(document, {
+    Alias: (_, alias, ancestors) => {
+      if (!ancestors.some((node) => node === alias.resolve(document))) return
+      const summary = `the alias *${alias.source} stands within what it names, so it has no end; write out what is meant`
+      throw invalidConfig([configError('config.yaml', summary, placeOfNode(alias))])
+    },
+  })
   try {
     return document.toJS()
   } catch (error) {
-    if (!(error instanceof ReferenceError)) throw error
-    throw invalidConfig([finding({ id: 'config.yaml', severity: 'error', summary: error.message, where: place() })])
+    // The parser has no type of its own for what it finds wrong here.
+    if (!(error instanceof Error)) throw error
+    throw invalidConfig([configError('config.yaml', error.message, placeOf([]))])
   }
-}
-
-/** One error for all the findings of a file. */
-function invalidConfig(findings: readonly Finding[]): KnownError {
-  const inOrder = findings.toSorted((a, b) => (a.where?.line ?? 0) - (b.where?.line ?? 0))
-  const lines = inOrder.map(
-    ({ summary, where }) => `${where ? `${where.file}:${where.line}:${where.column}: ` : ''}${summary}`,
-  )
-  const [first] = inOrder
-  return new KnownError('CONFIG_INVALID', lines.join('\n'), {
-    details: {
-      findings: findings.length,
-      ...(first?.where && { file: first.where.file, line: first.where.line ?? 0 }),
-    },
-  })
-}
-
-interface Location {
-  readonly schema: z.ZodType
-  readonly contents: Node | null
-  readonly position: (offset: number) => NonNullable<Finding['where']>
-}
-
-function findingsOf(issue: z.core.$ZodIssue, location: Location): Finding[] {
-  const path = issue.path.map(String)
-  if (issue.code !== 'unrecognized_keys') {
-    const where = location.position(offsetOf(location.contents, path, 'value'))
-    const name = path.join('.')
-    return [
-      finding({ id: 'config.value', severity: 'error', summary: `${name ? `${name}: ` : ''}${issue.message}`, where }),
-    ]
-  }
-  return issue.keys.map((key) => {
-    const meant = nearest(key, fieldsAt(location.schema, path))
-    const summary = `${[...path, key].join('.')}: there is no field "${key}" here${meant ? `; did you mean "${meant}"?` : ''}`
-    const where = location.position(offsetOf(location.contents, [...path, key], 'key'))
-    return finding({ id: 'config.unknown-field', severity: 'error', summary, where })
-  })
-}
-
-/** The fields that the object at `path` of the schema has. */
-function fieldsAt(schema: z.ZodType, path: readonly string[]): readonly string[] {
-  let current: z.core.$ZodType | undefined = schema
-  for (const step of [...path, undefined]) {
-    while (current instanceof z.ZodOptional || current instanceof z.ZodDefault) current = current.def.innerType
-    if (step === undefined) break
-    if (current instanceof z.ZodArray) current = current.def.element
-    else current = current instanceof z.ZodObject ? (current.def.shape as Record<string, z.ZodType>)[step] : undefined
-  }
-  return current instanceof z.ZodObject ? Object.keys(current.def.shape) : []
-}
-
-/** The offset of the deepest node of `path` that exists. */
-function offsetOf(contents: Node | null, path: readonly string[], part: 'key' | 'value'): number {
-  let node: unknown = contents
-  let offset = contents?.range?.[0] ?? 0
-  for (const [depth, step] of path.entries()) {
-    const isLast = depth === path.length - 1
-    let next: unknown
-    if (isMap(node)) {
-      const pair = node.items.find((item) => isPair(item) && isScalar(item.key) && String(item.key.value) === step)
-      const wanted = isLast && part === 'key' ? pair?.key : (pair?.value ?? pair?.key)
-      next = wanted
-    } else if (isSeq(node)) next = node.items[Number(step)]
-    const start = (next as Node | undefined)?.range?.[0]
-    if (start === undefined) return offset
-    offset = start
-    node = next
-  }
-  return offset
 }

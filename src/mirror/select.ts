@@ -1,5 +1,7 @@
 /** From a configuration to the images wanted, each with the reason. */
-import { type ImageSetConfiguration, withoutTransport } from '../config/image-set-configuration.ts'
+import { compileGoRegExp } from '../config/go-regexp.ts'
+import type { ImageSetConfiguration } from '../config/image-set-configuration.ts'
+import { withoutTransport } from '../config/image-set-values.ts'
 import { KnownError } from '../errors/known-error.ts'
 import { formatReference, parseReference, type Reference } from '../oci/reference.ts'
 import { type MirrorTarget, tagFor, targetRepository } from './destination.ts'
@@ -28,7 +30,7 @@ export async function selectImages(
       why: `additionalImages ${image.name}`,
     }
   })
-  const blocked = mirror.blockedImages.map(({ name }) => new RegExp(name))
+  const blocked = mirror.blockedImages.map(({ name }) => compileGoRegExp(name))
   const wanted = [...images, ...additional]
   return {
     images: distinct(wanted.filter(({ source }) => !isBlocked(source, blocked))),

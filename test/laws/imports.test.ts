@@ -27,7 +27,7 @@ const law: Readonly<Record<string, ModuleLaw>> = {
   oci: { modules: ['errors'], builtins: ['crypto'], packages: ['zod'] },
   registries: { modules: ['errors', 'oci'], builtins: [], packages: ['smol-toml'] },
   openshift: { modules: ['errors', 'oci'], builtins: [], packages: ['zod', 'yaml'] },
-  config: { modules: pure, builtins: files, packages: ['zod', 'yaml'] },
+  config: { modules: pure, builtins: files, packages: ['zod', 'yaml', 'semver'] },
   host: { modules: ['errors'], builtins: ['*'], packages: [] },
   // Threads: docs/adr/0008-large-uploads-in-a-worker.md
   store: {

@@ -1,6 +1,5 @@
 import { writeFile } from 'node:fs/promises'
 import type { Command } from 'commander'
-import { loadImageSetConfiguration } from '../../config/image-set-configuration.ts'
 import { KnownError } from '../../errors/known-error.ts'
 import { type MirrorResult, mirrorToMirror } from '../../flows/mirror-to-mirror.ts'
 import { formatMirrorTarget, parseMirrorTarget } from '../../mirror/destination.ts'
@@ -9,6 +8,7 @@ import { workspaceAt } from '../../mirror/workspace.ts'
 import { formatReference } from '../../oci/reference.ts'
 import type { CommandHost } from '../command-host.ts'
 import type { CliContext } from '../context.ts'
+import { loadMirrorConfiguration } from '../load-configuration.ts'
 import { type AccessOptions, addAccessOptions, openRegistries } from '../registry-access.ts'
 import { followMirror } from '../render/mirror-progress.ts'
 import { renderDryRun, renderMirrorResult } from '../render/mirror-result.ts'
@@ -52,7 +52,7 @@ export function define(command: Command, host: CommandHost): void {
 async function run(destination: string, options: Options, context: CliContext): Promise<MirrorResult> {
   if (!destination.startsWith('docker://')) throw unsupportedDestination(destination)
   const target = parseMirrorTarget(destination)
-  const config = await loadImageSetConfiguration(options.config)
+  const config = await loadMirrorConfiguration(options.config, context)
   const { source, target: registry, close } = await openRegistries(options, context)
   const startedAt = context.clock.now()
   const progress = followMirror(context)

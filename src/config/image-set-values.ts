@@ -1,0 +1,81 @@
+/** The values that the fields of an image set take: names of images, places at the target, versions, platforms. */
+import * as z from 'zod'
+import { KnownError } from '../errors/known-error.ts'
+import { isRepositoryPath, isTag, parseReference } from '../oci/reference.ts'
+import { operatorVersionPattern, releaseVersionPattern } from './versions.ts'
+
+/** `docker://` may stand before an image name, as oc-mirror allows. */
+export function withoutTransport(name: string): string {
+  return name.replace(/^docker:\/\//, '')
+}
+
+/** True for an image in a directory of this machine: `oci:///path/to/layout`. */
+export function isLocalLayout(name: string): boolean {
+  return name.startsWith('oci:')
+}
+
+/** Fields of the schemas, each with what is said when its value does not fit. */
+export const values = {
+  image: z.string().superRefine((name, context) => void checkImage(name, context)),
+  /** oc-mirror also wants a tag or a digest here: the name of the catalog's resources is made from it. */
+  catalog: z.string().superRefine((name, context) => {
+    const reference = checkImage(name, context)
+    if (reference && reference.tag === undefined && reference.digest === undefined) {
+      const message = `"${name}" has neither tag nor digest; a catalog needs one, for example ${name}:v4.18`
+      context.addIssue({ code: 'custom', message })
+    }
+  }),
+  repositoryPath: z.string().superRefine((path, context) => {
+    if (isRepositoryPath(path)) return
+    const message = `"${path}" is not a repository path: write lower-case names with / between them, without host, tag or digest, for example my-team/my-image`
+    context.addIssue({ code: 'custom', message })
+  }),
+  tag: z.string().superRefine((tag, context) => {
+    if (isTag(tag)) return
+    const message = `"${tag}" is not a tag: up to 128 letters, digits, _ . and -, the first no . or -`
+    context.addIssue({ code: 'custom', message })
+  }),
+  releaseVersion: z.string().regex(releaseVersionPattern, {
+    error: ({ input }) => `"${input}" is not a release version; write all three numbers, for example 4.18.9`,
+  }),
+  operatorVersion: z.string().regex(operatorVersionPattern, {
+    error: ({ input }) => `"${input}" is not a semantic version, for example 1.2.3`,
+  }),
+  name: z.string().min(1, { error: 'a name must stand here, and it is empty' }),
+}
+
+function checkImage(name: string, context: z.RefinementCtx): ReturnType<typeof parseReference> | undefined {
+  if (isLocalLayout(name)) {
+    if (!/^oci:(?:\/\/)?[^/]?.*[^/]/.test(name))
+      context.addIssue({ code: 'custom', message: `"${name}" names no directory` })
+    return undefined
+  }
+  try {
+    return parseReference(withoutTransport(name))
+  } catch (error) {
+    if (!(error instanceof KnownError)) throw error
+    context.addIssue({ code: 'custom', message: `${error.message}${hintFor(name)}` })
+    return undefined
+  }
+}
+
+/** The commonest reasons for a name that is none. */
+function hintFor(name: string): string {
+  if (/\{\{|\$\{?[A-Za-z_]/.test(name)) return '; it looks like a variable that nobody has filled in'
+  if (/[<>]/.test(name)) return '; write the real name instead of the text between < and >'
+  if (/^[a-z-]+:\/\//.test(name)) return '; images are read from registries (no prefix) and OCI layouts (oci://)'
+  return ''
+}
+
+const architectures = ['amd64', 'arm64', 'ppc64le', 's390x'] as const
+
+/** What `platform.architectures` takes; `multi` is the payload for all of them. */
+export const ReleaseArchitecture = z.enum([...architectures, 'multi'])
+
+/** One platform of an image with several, as an index names it. */
+export const PlatformFilter = z
+  .strictObject({
+    os: values.name.meta({ description: 'Operating system, for example linux.' }),
+    architecture: values.name.meta({ description: 'Architecture: amd64, arm64, ppc64le, s390x.' }),
+  })
+  .meta({ description: 'One platform of images that are made for several.' })

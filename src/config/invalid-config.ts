@@ -1,0 +1,35 @@
+import { type Finding, finding } from '../errors/finding.ts'
+import { KnownError } from '../errors/known-error.ts'
+
+/** Where something stands in a file; line and column count from 1. */
+export type Place = Required<NonNullable<Finding['where']>>
+
+/** One error for everything that is wrong with a file, in the order of its lines. */
+export function invalidConfig(findings: readonly Finding[], { hint }: { readonly hint?: string } = {}): KnownError {
+  const inOrder = inFileOrder(findings)
+  const [first] = inOrder
+  return new KnownError('CONFIG_INVALID', inOrder.map(findingLine).join('\n'), {
+    ...(hint !== undefined && { hint }),
+    details: {
+      findings: findings.length,
+      ...(first?.where && { file: first.where.file, line: first.where.line ?? 0, column: first.where.column ?? 0 }),
+    },
+  })
+}
+
+export function inFileOrder<Part extends Finding>(findings: readonly Part[]): Part[] {
+  return findings.toSorted(
+    (a, b) => (a.where?.line ?? 0) - (b.where?.line ?? 0) || (a.where?.column ?? 0) - (b.where?.column ?? 0),
+  )
+}
+
+/** `FILE:LINE:COLUMN: SUMMARY; REMEDY`, as compilers print and editors understand. */
+export function findingLine({ summary, remedy, where }: Finding): string {
+  const place = where ? `${where.file}:${where.line ?? 1}:${where.column ?? 1}: ` : ''
+  return `${place}${summary}${remedy === undefined ? '' : `; ${remedy}`}`
+}
+
+/** A finding of severity `error` at a place. */
+export function configError(id: string, summary: string, where: Place): Finding {
+  return finding({ id, severity: 'error', summary, where })
+}

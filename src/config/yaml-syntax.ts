@@ -1,0 +1,72 @@
+/** What is wrong with a text before any schema is asked: no YAML, a template, several documents. */
+import { type Document, isScalar, type YAMLParseError } from 'yaml'
+import type { Finding } from '../errors/finding.ts'
+import { configError, type Place } from './invalid-config.ts'
+
+interface ReadText {
+  readonly text: string
+  readonly position: (offset: number) => Place
+}
+
+/** Findings about the form of the text; none where it holds one document, or nothing. */
+export function syntaxFindings(documents: readonly Document[], read: ReadText): Finding[] {
+  const errors = documents.flatMap((document) => document.errors)
+  if (errors.length > 0) return templateFindings(read) ?? errors.slice(0, 5).map((error) => syntaxFinding(error, read))
+  const filled = documents.filter((document) => !isEmpty(document))
+  const [, second] = filled
+  if (second === undefined) return []
+  const where = read.position(second.contents?.range?.[0] ?? 0)
+  const summary = `here a second YAML document begins: the file holds ${filled.length}. Only one is read, and oc-mirror leaves out the others in silence; give each a file of its own`
+  return [configError('config.several-documents', summary, where)]
+}
+
+/** True for what stands between two `---` with nothing in it. */
+export function isEmpty({ contents }: Document): boolean {
+  return contents === null || (isScalar(contents) && contents.value === null)
+}
+
+/** Jinja and Go templates; a quoted `{{` is valid YAML and comes to the schema as text. */
+const templateMark = /\{%.*|\{\{.*/
+
+function templateFindings({ text, position }: ReadText): Finding[] | undefined {
+  const found = templateMark.exec(withoutComments(text))
+  if (!found) return undefined
+  const summary = `${quoted(found[0])} is the mark of a template, not YAML; render the template first, then name the file that comes out`
+  return [configError('config.template', summary, position(found.index))]
+}
+
+/** Comments replaced by blanks of the same length, so that offsets stay true. */
+function withoutComments(text: string): string {
+  return text.replace(/^[ \t]*#.*$/gm, (line) => ' '.repeat(line.length))
+}
+
+function syntaxFinding({ code, message, pos: [start, end] }: YAMLParseError, { text, position }: ReadText): Finding {
+  const where = position(Math.min(start, Math.max(0, text.length - 1)))
+  const shown = quoted(lineAt(text, start))
+  if (code === 'DUPLICATE_KEY') {
+    const key = /^[^\s:]+/.exec(text.slice(start, Math.max(end, start + 80)))?.[0] ?? ''
+    const summary = `${quoted(key)} stands twice in the same mapping, but its fields must be unique; keep one of the two`
+    return configError('config.duplicate-field', summary, where)
+  }
+  const reason = reasons[code] ?? message
+  return configError('config.yaml', `not YAML at ${shown}: ${reason}`, where)
+}
+
+/** What the parser's own words leave open. */
+const reasons: Partial<Record<YAMLParseError['code'], string>> = {
+  BLOCK_AS_IMPLICIT_KEY:
+    'the line above has a value already, so nothing can stand indented under it; look at the indentation, and at the end of the line above',
+  TAB_AS_INDENT: 'it is indented with a tab; YAML wants spaces',
+  BAD_INDENT: 'its indentation fits none of the lines above; line it up with its neighbours',
+  MISSING_CHAR: 'a closing quote or bracket, a colon or a comma is missing here or in the lines above',
+}
+
+function lineAt(text: string, offset: number): string {
+  const start = text.lastIndexOf('\n', offset - 1) + 1
+  const end = text.indexOf('\n', offset)
+  return text.slice(start, end < 0 ? text.length : end).trim()
+}
+
+function quoted(text: string): string {
+  return `"${text.length > 60 ? `${text.slice(0, 60)}…` : text}"`
+}
