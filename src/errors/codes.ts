@@ -20,6 +20,11 @@ export const errorCodes = {
     retryable: false,
     hint: 'Correct the file at the place named above and run the same command again; nothing was changed.',
   },
+  PLAN_INVALID: {
+    exitCode: 78,
+    retryable: false,
+    hint: 'Make the plan anew with sallyport mirror --plan-only FILE; nothing was changed.',
+  },
   REFERENCE_INVALID: {
     exitCode: 64,
     retryable: false,
@@ -96,6 +101,11 @@ export const errorCodes = {
     exitCode: 1,
     retryable: false,
     hint: 'What came is not what was signed. Do not use it; have it sent again, and ask who had it in their hands.',
+  },
+  RECEIPT_INVALID: {
+    exitCode: 1,
+    retryable: false,
+    hint: 'Have the receipt made anew with sallyport archive receipt, or make a full archive: --full.',
   },
   // Talking to a registry
   REGISTRY_UNREACHABLE: {

@@ -10,7 +10,7 @@ import type { Descriptor } from '../oci/descriptor.ts'
 import type { Digest } from '../oci/digest.ts'
 import { formatReference, parseReference, type Reference, repositoryName } from '../oci/reference.ts'
 import type { ResolvedImage, ResolvedManifest } from './closure.ts'
-import type { ContentClass } from './selection.ts'
+import type { ContentClass, SelectedImage } from './selection.ts'
 
 export interface MirrorPlan {
   readonly version: 1
@@ -32,6 +32,8 @@ export interface PlannedImage {
   readonly why: string
   /** True when the target already answers `destination` with `digest`. */
   readonly isPresent: boolean
+  /** As in `SelectedImage`. */
+  readonly isReleaseImage?: true
   readonly attachedTo?: Digest
 }
 
@@ -108,7 +110,20 @@ function plannedImage(image: ResolvedImage, isPresent: boolean): PlannedImage {
     class: selected.class,
     why: selected.why,
     isPresent,
+    ...(selected.isReleaseImage && { isReleaseImage: true as const }),
     ...(attachedTo !== undefined && { attachedTo }),
+  }
+}
+
+/** What a plan says of an image, as its selection said it. */
+export function selectedOf(image: PlannedImage): SelectedImage {
+  const { source, destination, class: contentClass, why, isReleaseImage } = image
+  return {
+    source: parseReference(source),
+    destination: parseReference(destination),
+    class: contentClass,
+    why,
+    ...(isReleaseImage && { isReleaseImage }),
   }
 }
 

@@ -1,0 +1,45 @@
+import assert from 'node:assert/strict'
+import { test } from 'node:test'
+import fc from 'fast-check'
+import { anyImageSpecs, planOf } from '../../testkit/plans.ts'
+import { formatReference } from '../oci/reference.ts'
+import { parseMirrorTarget } from './destination.ts'
+import { planMirror } from './plan.ts'
+import { checkPlanFits, resolvedImagesOf } from './planned-images.ts'
+
+test('the images of a plan, planned again, are the same plan', () => {
+  fc.assert(
+    fc.property(anyImageSpecs, (specs) => {
+      const plan = planOf(specs)
+      const present = new Set(plan.images.filter(({ isPresent }) => isPresent).map(({ destination }) => destination))
+      const images = resolvedImagesOf(plan)
+      const again = planMirror(plan.target, images, ({ selected }) =>
+        present.has(formatReference(selected.destination)),
+      )
+      assert.deepEqual(again, plan)
+    }),
+  )
+})
+
+test('a signature comes right after the image that it belongs to', () => {
+  const specs = ['zebra', 'ape', 'cow'].map((name) => ({ name, layers: ['base', name], isSigned: true }))
+  const images = resolvedImagesOf(planOf(specs))
+  const order = images.map(({ selected, attachedTo }) => [selected.destination.repository, attachedTo !== undefined])
+  assert.deepEqual(order, [
+    ['ocp/ape', false],
+    ['ocp/ape', true],
+    ['ocp/cow', false],
+    ['ocp/cow', true],
+    ['ocp/zebra', false],
+    ['ocp/zebra', true],
+  ])
+})
+
+test('a plan for another target is refused, and both are named', () => {
+  const plan = planOf([])
+  checkPlanFits(plan, parseMirrorTarget('docker://mirror.lab/ocp'))
+  assert.throws(() => checkPlanFits(plan, parseMirrorTarget('docker://mirror.lab/other')), {
+    code: 'USAGE',
+    message: 'The plan is for mirror.lab/ocp, not for mirror.lab/other',
+  })
+})
