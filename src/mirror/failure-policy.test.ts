@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { KnownError } from '../errors/known-error.ts'
 import { parseReference } from '../oci/reference.ts'
-import { exitStatusOf, failurePolicyOf, parseOnFailure, splitByPolicy } from './failure-policy.ts'
+import { exitStatusOf, failurePolicyOf, parseOnFailure, skippedClasses } from './failure-policy.ts'
 import type { FailedImage } from './failures.ts'
 import type { ContentClass, SelectedImage } from './selection.ts'
 
@@ -33,17 +33,12 @@ test('the flag wins over the configuration, class by class', () => {
   assert.deepEqual(policy, { release: 'fail', operator: 'fail', additional: 'warn', helm: 'skip' })
 })
 
-test('a class to skip is left out as a whole, and listed', () => {
-  const images = [image('release'), image('operator'), image('helm')]
-  const { attempted, leftOut } = splitByPolicy(images, failurePolicyOf({ operator: 'skip' }))
-  assert.deepEqual(
-    attempted.map((one) => one.class),
-    ['release', 'helm'],
-  )
-  assert.deepEqual(
-    leftOut.map((one) => one.class),
-    ['operator'],
-  )
+test('the classes to skip are named, to be left out as a whole', () => {
+  assert.deepEqual([...skippedClasses(failurePolicyOf())], [])
+  assert.deepEqual([...skippedClasses(failurePolicyOf({ operator: 'skip', helm: 'warn', release: 'skip' }))].sort(), [
+    'operator',
+    'release',
+  ])
 })
 
 test('a policy that cannot be read is refused with the part that is wrong and an example', () => {

@@ -2,7 +2,7 @@
 import { KnownError } from '../errors/known-error.ts'
 import { failureBits } from './done.ts'
 import type { FailedImage } from './failures.ts'
-import type { ContentClass, SelectedImage } from './selection.ts'
+import type { ContentClass } from './selection.ts'
 
 /**
  * `fail`: everything else is finished, and the exit status tells. `warn`: told as a hole, without a word in the exit status.
@@ -15,6 +15,7 @@ export type FailurePolicy = Readonly<Record<ContentClass, OnFailure>>
 /** What is said for some of the classes, in a configuration or by a flag. */
 export type PartialFailurePolicy = { readonly [Class in ContentClass]?: OnFailure | undefined }
 
+const contentClasses: readonly ContentClass[] = ['release', 'operator', 'additional', 'helm']
 const reactions: readonly string[] = ['fail', 'warn', 'skip'] satisfies OnFailure[]
 
 /**
@@ -65,13 +66,9 @@ export function failurePolicyOf(...said: readonly (PartialFailurePolicy | undefi
   return policy
 }
 
-/** The images to bring, and those that the policy leaves out. */
-export function splitByPolicy(
-  images: readonly SelectedImage[],
-  policy: FailurePolicy,
-): { readonly attempted: readonly SelectedImage[]; readonly leftOut: readonly SelectedImage[] } {
-  const isLeftOut = (image: SelectedImage) => policy[image.class] === 'skip'
-  return { attempted: images.filter((image) => !isLeftOut(image)), leftOut: images.filter(isLeftOut) }
+/** The classes that are not attempted. */
+export function skippedClasses(policy: FailurePolicy): ReadonlySet<ContentClass> {
+  return new Set(contentClasses.filter((name) => policy[name] === 'skip'))
 }
 
 /** oc-mirror's bit mask of the classes that failed and may not. */
