@@ -20,14 +20,14 @@ async function scene(t: TestContext, images: readonly SampleImage[], hasReferrer
   const { client } = testClient(t)
   await pushAll(client, registry.address, [{ repository: 'a/b', images }])
   registry.requests.length = 0
-  const resolve = (reference: { tag: string } | { digest: SampleImage['digest'] }) => {
+  const resolve = (reference: { tag: string } | { digest: SampleImage['digest'] }, withoutAttached = false) => {
     const selected: SelectedImage = {
       source: { registry: registry.address, repository: 'a/b', ...reference },
       class: 'additional',
       destination: { registry: 'lab', repository: 'b', tag: 'x' },
       why: 'test',
     }
-    return resolveImage(selected, { source: client, signal: new AbortController().signal })
+    return resolveImage(selected, { source: client, signal: new AbortController().signal, withoutAttached })
   }
   return { registry, resolve }
 }
@@ -113,4 +113,16 @@ test('an image that is not there, and one that lacks a platform, are named', asy
   const child = String(root.manifests[0]?.descriptor.digest)
   registry.content.manifests.delete(`a/b@${child}`)
   await assert.rejects(resolve({ digest: root.digest }), { code: 'MANIFEST_UNKNOWN', message: new RegExp(child) })
+})
+
+test('without what is attached, only the image itself is there, and nobody is asked for more', async (t) => {
+  const subject = makeImage({ seed: 'subject', tag: '1' })
+  const sbom = makeReferrer({ subject, artifactType: 'application/spdx+json', content: '{}' })
+  const { registry, resolve } = await scene(t, [subject, sbom, makeSignature(subject)])
+  const images = await resolve({ tag: '1' }, true)
+  assert.deepEqual(
+    images.map(({ digest }) => digest),
+    [subject.digest],
+  )
+  assert.equal(registry.requests.length, 1)
 })

@@ -35,6 +35,8 @@ export interface ClosureOptions {
   readonly signal: AbortSignal
   /** Requests at a time for one image. */
   readonly concurrency?: number
+  /** Leaves out signatures and everything else that is attached. */
+  readonly withoutAttached?: boolean
 }
 
 /**
@@ -47,6 +49,7 @@ export async function resolveImage(
   options: ClosureOptions,
 ): Promise<readonly ResolvedImage[]> {
   const image = await resolveOne(selected, options)
+  if (options.withoutAttached) return [image]
   const subjects = image.manifests.map((manifest) => manifest.descriptor.digest)
   const attached = await attachedTo(selected, subjects, { ...options, seen: new Set(subjects) })
   return [image, ...attached]

@@ -5,12 +5,15 @@
 import { KnownError } from '../errors/known-error.ts'
 import { algorithmOf, hexOf } from '../oci/digest.ts'
 import { isRepositoryPath, parseReference, type Reference } from '../oci/reference.ts'
+import { foldPath } from './nested-paths.ts'
 
 /** The registry and the path within it under which everything is put. */
 export interface MirrorTarget {
   readonly registry: string
   /** Without slashes at its ends; empty when the mirror is at the root of the registry. */
   readonly path: string
+  /** How many components the registry allows in the path of a repository; absent for any number. */
+  readonly maxNestedPaths?: number
 }
 
 /**
@@ -42,8 +45,9 @@ export function formatMirrorTarget(target: MirrorTarget): string {
 }
 
 /** A repository below the target. */
-export function targetRepository(target: MirrorTarget, repository: string): Reference {
-  return { registry: target.registry, repository: [target.path, repository].filter(Boolean).join('/') }
+export function targetRepository({ registry, path, maxNestedPaths }: MirrorTarget, repository: string): Reference {
+  const whole = [path, repository].filter(Boolean).join('/')
+  return { registry, repository: maxNestedPaths === undefined ? whole : foldPath(whole, maxNestedPaths) }
 }
 
 export const releaseRepositories = { images: 'openshift/release-images', components: 'openshift/release' } as const
