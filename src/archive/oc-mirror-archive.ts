@@ -117,7 +117,8 @@ export class OcMirrorArchive implements ContentSource {
       if (this.#index.isMissingLinks) throw this.#manifests.missing(formatReference(reference), 'tag')
       return undefined
     }
-    return this.#fetch({ ...reference, digest })
+    const isExpected = this.#index.revisions.has(digest) || this.#index.damage.length > 0
+    return isExpected ? this.#fetch({ ...reference, digest }) : this.#manifests.read(digest)
   }
 
   /** @throws KnownError BLOB_UNKNOWN, BLOB_SIZE_MISMATCH, FILE_UNREADABLE */
@@ -194,8 +195,8 @@ export class OcMirrorArchive implements ContentSource {
     const holders = reference.digest && this.#index.revisions.get(reference.digest)
     if (!holders) return []
     const named = this.#names({ ...reference, tag: reference.tag ?? 'latest' }).map(({ repository }) => repository)
-    const own = named.filter((repository) => holders.has(repository))
-    return own.length > 0 ? [...new Set(own)] : [...holders].sort()
+    const own = named.filter((repository) => holders.includes(repository))
+    return own.length > 0 ? [...new Set(own)] : holders.toSorted()
   }
 }
 

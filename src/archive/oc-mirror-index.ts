@@ -18,7 +18,7 @@ export class OcMirrorIndex {
   /** By repository, then by tag. */
   readonly tags = new Map<string, Map<string, Digest>>()
   /** By digest of a manifest, the repositories that have it. */
-  readonly revisions = new Map<Digest, Set<string>>()
+  readonly revisions = new Map<Digest, readonly string[]>()
   /** The configurations, and files of the workspace. The last of a name counts, as when the archives are unpacked. */
   readonly documents = new Map<string, FileSlice>()
   /** Damage: what comes after it in its file is unknown. */
@@ -33,6 +33,7 @@ export class OcMirrorIndex {
   readonly #blobs = new Map<Digest, FileSlice>()
   /** Further places of blobs that are there with several sizes. */
   readonly #others = new Map<Digest, FileSlice[]>()
+  readonly #lists = new Map<string, readonly string[]>()
   #isWithinLinks = true
 
   get isEmpty(): boolean {
@@ -78,8 +79,9 @@ export class OcMirrorIndex {
   }
 
   addRevision(repository: string, digest: Digest): void {
-    const repositories = this.revisions.get(digest) ?? new Set<string>()
-    this.revisions.set(digest, repositories.add(repository))
+    const holders = this.revisions.get(digest)
+    if (holders === undefined) this.revisions.set(digest, this.#alone(repository))
+    else if (!holders.includes(repository)) this.revisions.set(digest, [...holders, repository])
   }
 
   /** Every place that may hold a blob, the likeliest first: those of the archives, and then those on disk. */
@@ -88,6 +90,13 @@ export class OcMirrorIndex {
     const inArchives = first ? [first, ...(this.#others.get(digest) ?? [])] : []
     const onDisk = await Promise.all(this.roots.map((root) => storedBlob(root, digest)))
     return [...inArchives, ...onDisk.filter((slice) => slice !== undefined)]
+  }
+
+  /** One list for all manifests that only this repository has, as nearly all are. */
+  #alone(repository: string): readonly string[] {
+    const list = this.#lists.get(repository) ?? [repository]
+    this.#lists.set(repository, list)
+    return list
   }
 
   #addFile(file: string, name: string, entry: TarScanEntry): void {

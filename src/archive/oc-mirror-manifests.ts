@@ -59,7 +59,7 @@ export class OcMirrorManifests {
     const found = (await this.#referrers)
       .filter((referrer) => referrer.subject === subject)
       .map(({ descriptor }) => descriptor)
-      .filter(({ digest }) => repositories.some((one) => this.#index.revisions.get(digest)?.has(one)))
+      .filter(({ digest }) => repositories.some((one) => this.#index.revisions.get(digest)?.includes(one)))
     const listed = await Promise.all(repositories.map((repository) => this.#listed(repository, subject)))
     const all = new Map([...listed.flat(), ...found].map((descriptor) => [descriptor.digest, descriptor]))
     return [...all.values()].sort((a, b) => (a.digest < b.digest ? -1 : 1))

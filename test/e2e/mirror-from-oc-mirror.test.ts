@@ -1,0 +1,126 @@
+/** What oc-mirror left in a directory, mirrored without a network to its source, against mirroring from the source itself. */
+import assert from 'node:assert/strict'
+import { execFile } from 'node:child_process'
+import { readdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import { type TestContext, test } from 'node:test'
+import { promisify } from 'node:util'
+import { type OcMirrorArchive, openOcMirrorArchive } from '../../src/archive/oc-mirror-archive.ts'
+import { storedNames } from '../../src/mirror/oc-mirror-names.ts'
+import { startDockerRegistry } from '../../testkit/docker-registry.ts'
+import { startEmbeddedRegistry } from '../../testkit/embedded-registry.ts'
+import { makeImage } from '../../testkit/image.ts'
+import { runMirror } from '../../testkit/mirror-run.ts'
+import { cachedContent, writeOcMirrorArchive } from '../../testkit/oc-mirror-archive.ts'
+import { snapshotRegistry } from '../../testkit/registry-snapshot.ts'
+import { pushAll } from '../../testkit/seed.ts'
+import { type Cleanup, tempDir } from '../../testkit/temp-dir.ts'
+import { testClient } from '../../testkit/test-client.ts'
+import { imageSetText, releaseName, startUpstream, type Upstream, writeRegistriesConf } from '../../testkit/upstream.ts'
+
+interface Mirrored {
+  readonly upstream: Upstream
+  readonly config: string
+  /** What mirroring straight from the upstream puts at a target. */
+  readonly expected: Readonly<Record<string, string>>
+}
+
+async function mirrorDirectly(t: TestContext): Promise<Mirrored> {
+  const upstream = await startUpstream(t)
+  const config = imageSetText({ release: releaseName(upstream.release), additional: upstream.additional })
+  const target = await startEmbeddedRegistry(t)
+  const { registriesConf } = upstream
+  const workspace = await tempDir(t)
+  const result = await runMirror(t, { config, target: `docker://${target.address}/ocp`, registriesConf, workspace })
+  assert.deepEqual([result.exitStatus, result.failures], [0, []])
+  const expected = await snapshot(target, upstream)
+  assert.ok(Object.keys(expected).length > 50 && !Object.values(expected).some((value) => value.startsWith('status')))
+  return { upstream, config, expected }
+}
+
+function snapshot({ address }: { address: string }, { content }: Upstream) {
+  const images = content.find(({ repository }) => repository === 'extra/subject')?.images ?? []
+  return snapshotRegistry(
+    `http://${address}`,
+    images.map(({ digest }) => `ocp/extra/subject@${digest}`),
+  )
+}
+
+async function openFor(directory: string, { mirror }: { mirror: object }): Promise<OcMirrorArchive> {
+  const archive = await openOcMirrorArchive(directory, { names: storedNames(mirror) })
+  assert.ok(archive)
+  return archive
+}
+
+/** Mirrors from `directory` with a configuration of the network that leads nowhere. */
+async function mirrorFrom(t: Cleanup, directory: string, config: string) {
+  const target = await startEmbeddedRegistry(t)
+  const source = await openFor(directory, JSON.parse(config) as { mirror: object })
+  const result = await runMirror(t, {
+    config,
+    target: `docker://${target.address}/ocp`,
+    registriesConf: await writeRegistriesConf(t, '127.0.0.1:1'),
+    workspace: await tempDir(t),
+    request: { source },
+  })
+  return { target, result, source }
+}
+
+for (const archiveBytes of [undefined, 20_000]) {
+  test(`archives of oc-mirror in ${archiveBytes === undefined ? 'one file' : 'many files'} give what their source gives`, async (t) => {
+    const { upstream, config, expected } = await mirrorDirectly(t)
+    const content = cachedContent(upstream)
+    const { directory, tars } = await writeOcMirrorArchive(t, {
+      content,
+      configuration: config,
+      ...(archiveBytes !== undefined && { archiveBytes }),
+    })
+    assert.equal(tars.length > 3, archiveBytes !== undefined)
+    const { target, result, source } = await mirrorFrom(t, directory, config)
+    assert.deepEqual([result.exitStatus, result.failures, source.flaws], [0, [], []])
+    assert.deepEqual(await snapshot(target, upstream), expected)
+    assert.deepEqual((await readdir(directory)).length, tars.length, 'nothing was written beside the archives')
+  })
+}
+
+test('the cache of oc-mirror gives what its source gives', async (t) => {
+  const { upstream, config, expected } = await mirrorDirectly(t)
+  const { cache } = await writeOcMirrorArchive(t, { content: cachedContent(upstream) })
+  for (const directory of [cache, join(cache, 'docker', 'registry', 'v2')]) {
+    const { target, result } = await mirrorFrom(t, directory, config)
+    assert.deepEqual([result.exitStatus, result.failures], [0, []])
+    assert.deepEqual(await snapshot(target, upstream), expected)
+  }
+})
+
+test('an image with a name of its own at the target is found under it', async (t) => {
+  const image = makeImage({ seed: 'renamed', tag: 'one' })
+  const { directory } = await writeOcMirrorArchive(t, { content: [{ repository: 'other/app', images: [image] }] })
+  const additionalImages = [{ name: 'quay.io/team/app:1', targetRepo: 'other/app', targetTag: 'one' }]
+  const config = JSON.stringify({ ...JSON.parse(imageSetText({})), mirror: { additionalImages } })
+  const { target, result } = await mirrorFrom(t, directory, config)
+  assert.deepEqual([result.exitStatus, result.failures], [0, []])
+  const { 'ocp/other/app:one': digest } = await snapshotRegistry(`http://${target.address}`)
+  assert.equal(digest, image.digest)
+})
+
+test('what CNCF distribution stored is read as it lies, and from tars of every format that tar writes', async (t) => {
+  const { upstream, config, expected } = await mirrorDirectly(t)
+  const registry = await startDockerRegistry(t)
+  if (!registry) return
+  await pushAll(testClient(t).client, registry.address, cachedContent(upstream))
+  process.kill(registry.pid, 'SIGKILL')
+  const storage = join(registry.root, 'data')
+  const fromCache = await mirrorFrom(t, storage, config)
+  assert.deepEqual([fromCache.result.exitStatus, fromCache.result.failures], [0, []])
+  assert.deepEqual(await snapshot(fromCache.target, upstream), expected)
+  for (const format of ['gnu', 'pax', 'ustar', 'oldgnu']) {
+    const directory = await tempDir(t)
+    const archive = join(directory, 'mirror_000001.tar')
+    const skipped = format === 'ustar' ? ['--exclude=_layers'] : []
+    await promisify(execFile)('tar', [`--format=${format}`, ...skipped, '-C', storage, '-cf', archive, './docker'])
+    const { target, result, source } = await mirrorFrom(t, directory, config)
+    assert.deepEqual([result.exitStatus, result.failures, source.flaws], [0, [], []], format)
+    assert.deepEqual(await snapshot(target, upstream), expected, format)
+  }
+})
