@@ -25,7 +25,7 @@ export function progressName(stem: string): string {
   return `${stem}.progress`
 }
 
-/** Undefined for a file that is no volume of this format; `.partial` is not one. */
+/** Undefined for a file that is no volume of this format: `.partial` is not one, nor is a parity volume. */
 export function parseVolumeName(file: string): VolumeName | undefined {
   const match = /^(sallyport-v1-(\d{6,15})(?:-repair-[0-9a-f]{8})?)-(\d{4,9})\.tar$/.exec(file)
   const [, stem = '', sequence = '', volume = ''] = match ?? []
