@@ -10,8 +10,10 @@ import { acquireLock } from '../host/lock.ts'
 import type { ResolvedImage } from '../mirror/closure.ts'
 import { formatMirrorTarget, type MirrorTarget } from '../mirror/destination.ts'
 import { distrustBlobs } from '../mirror/distrust.ts'
-import { type DoneImage, failureBits, provenImages, readDone, recordDone } from '../mirror/done.ts'
+import { type DoneImage, provenImages, readDone, recordDone } from '../mirror/done.ts'
 import type { OnMirrorEvent } from '../mirror/events.ts'
+import { recordFailed } from '../mirror/failed.ts'
+import { exitStatusOf, type FailurePolicy, failurePolicyOf } from '../mirror/failure-policy.ts'
 import { type FailedImage, Failures } from '../mirror/failures.ts'
 import { Holdings } from '../mirror/holdings.ts'
 import { LocalContent, withLocalManifests } from '../mirror/local-content.ts'
@@ -19,20 +21,22 @@ import { type MirrorPlan, planMirror } from '../mirror/plan.ts'
 import { planLines } from '../mirror/plan-file.ts'
 import { groupAttached, resolveImages } from '../mirror/resolve-images.ts'
 import { mirrorSets, writeResources } from '../mirror/resources.ts'
-import { selectImages } from '../mirror/select.ts'
-import type { SelectedImage } from '../mirror/selection.ts'
+import type { SelectedImage, Selection } from '../mirror/selection.ts'
 import { type TransferReport, transfer } from '../mirror/transfer.ts'
 import { recordWanted } from '../mirror/wanted.ts'
 import { type Workspace, writeWhole } from '../mirror/workspace.ts'
 import type { ContentSource, ContentTarget } from '../oci/content.ts'
 import type { Digest } from '../oci/digest.ts'
 import { formatReference } from '../oci/reference.ts'
+import { selectWanted } from './select-wanted.ts'
 
 export interface MirrorRequest {
   readonly config: ImageSetConfiguration
   readonly target: MirrorTarget
   readonly workspace: Workspace
   readonly source: ContentSource
+  /** True where the source is on this machine, as an archive is: nothing of it is copied to the workspace. */
+  readonly isLocalSource?: boolean
   readonly registry: ContentTarget
   readonly signal: AbortSignal
   readonly onEvent: OnMirrorEvent
@@ -41,6 +45,10 @@ export interface MirrorRequest {
   /** Also write ImageContentSourcePolicy. */
   readonly icsp?: boolean
   readonly concurrency?: number
+  /** Default: that of the configuration. */
+  readonly policy?: FailurePolicy
+  /** Only what the last run could not bring. */
+  readonly isRetry?: boolean
 }
 
 export interface MirrorResult {
@@ -68,24 +76,24 @@ export async function mirrorToMirror(request: MirrorRequest): Promise<MirrorResu
 
 class MirrorRun {
   readonly #request: MirrorRequest
-  readonly #local: LocalContent
+  readonly #local: LocalContent | undefined
   readonly #source: ContentSource
   readonly #targetName: string
   readonly #failures: Failures
+  readonly #policy: FailurePolicy
 
   constructor(request: MirrorRequest) {
     this.#request = request
-    this.#local = new LocalContent(request.workspace)
-    this.#source = withLocalManifests(request.source, this.#local)
+    this.#local = request.isLocalSource ? undefined : new LocalContent(request.workspace)
+    this.#source = this.#local ? withLocalManifests(request.source, this.#local) : request.source
     this.#targetName = formatMirrorTarget(request.target)
     this.#failures = new Failures(request.onEvent)
+    this.#policy = request.policy ?? failurePolicyOf(request.config.failurePolicy)
   }
 
   async run(): Promise<MirrorResult> {
-    const { config, target, workspace, registry, signal, onEvent, isDryRun } = this.#request
-    const context = { source: this.#source, local: this.#local, workspace, signal }
-    const { images, blocked } = await selectImages(config, target, context)
-    if (!isDryRun) await recordWanted(workspace, this.#targetName, images)
+    const { workspace, registry, signal, onEvent, isDryRun } = this.#request
+    const { images, blocked } = await this.#select()
     const recorded = (await readDone(workspace)).get(this.#targetName) ?? []
     const proven = await provenImages(images, recorded, { source: this.#source, target: registry, signal })
     const unproven = images.filter((image) => !proven.has(image))
@@ -105,8 +113,21 @@ class MirrorRun {
         resolved.map(({ selected }) => selected),
       )
     await this.#record(resolved)
+    await recordFailed(workspace, this.#targetName, { failures: failures.list, resolved })
     const files = await this.#writeResources(images)
     return { ...base, ...this.#outcome(), ...(report && { report }), files }
+  }
+
+  async #select(): Promise<Selection> {
+    const { config, target, workspace, signal, isDryRun, isRetry = false } = this.#request
+    const selection = await selectWanted({
+      ...{ config, target, workspace, signal, isRetry, source: this.#source, policy: this.#policy },
+      ...(this.#local && { local: this.#local }),
+    })
+    for (const { image, error } of selection.unreadable) this.#failures.add(image, error)
+    const wanted = [...selection.images, ...selection.unreadable.map(({ image }) => image)]
+    if (!isDryRun && !isRetry) await recordWanted(workspace, this.#targetName, wanted)
+    return selection
   }
 
   /**
@@ -137,13 +158,13 @@ class MirrorRun {
       const report = await transfer(plan, {
         source: this.#source,
         target: distrustBlobs(registry, wrongBlobs(suspects)),
-        local: this.#local,
+        ...(this.#local && { local: this.#local }),
         holdings,
         signal,
         onEvent,
         ...(concurrency !== undefined && { concurrency }),
       })
-      if (report.failures.size === 0) await this.#local.removeBlobs()
+      if (report.failures.size === 0) await this.#local?.removeBlobs()
       return report
     } finally {
       await holdings.close()
@@ -174,8 +195,7 @@ class MirrorRun {
 
   #outcome(): Pick<MirrorResult, 'failures' | 'exitStatus'> {
     const failures = this.#failures.list
-    const exitStatus = failures.reduce((mask, { image }) => mask | failureBits[image.class], 0)
-    return { failures, exitStatus }
+    return { failures, exitStatus: exitStatusOf(failures, this.#policy) }
   }
 }
 

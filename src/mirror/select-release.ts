@@ -1,8 +1,8 @@
 /**
  * From a release image to the images it names.
  *
- * The payload is found in the layers of the release image; the layer is kept until it is transferred, so that its bytes
- * cross once, and what it says is kept for good, so that a later run asks nobody.
+ * The payload is found in the layers of the release image; a layer from afar is kept until it is transferred, so that its
+ * bytes cross once, and what it says is kept for good, so that a later run asks nobody.
  */
 import { createReadStream } from 'node:fs'
 import { mkdir } from 'node:fs/promises'
@@ -13,6 +13,7 @@ import type { ContentSource } from '../oci/content.ts'
 import { type Digest, hexOf } from '../oci/digest.ts'
 import { childrenOf, type ImageManifest, type Manifest, parseManifest } from '../oci/manifest.ts'
 import { formatReference, type Reference } from '../oci/reference.ts'
+import { verified } from '../oci/verified.ts'
 import {
   parseReleasePayload,
   payloadFiles,
@@ -27,7 +28,8 @@ import { readIfPresent, type Workspace, writeIfChanged, writeWhole } from './wor
 
 export interface SelectOptions {
   readonly source: ContentSource
-  readonly local: LocalContent
+  /** Where layers from afar are kept; none where the source is on this machine. */
+  readonly local?: LocalContent
   readonly workspace: Workspace
   readonly signal: AbortSignal
 }
@@ -44,13 +46,6 @@ export async function selectRelease(
 ): Promise<readonly SelectedImage[]> {
   const tag = tagFor(release, 'release')
   const payload = await readRelease(release, options)
-  const image: SelectedImage = {
-    source: release,
-    class: 'release',
-    destination: { ...targetRepository(target, releaseRepositories.images), tag },
-    why: `platform.release ${formatReference(release)}`,
-    isReleaseImage: true,
-  }
   const components = payload.components.map(
     ({ name, reference }): SelectedImage => ({
       source: reference,
@@ -59,7 +54,17 @@ export async function selectRelease(
       why: `component ${name} of release ${payload.version}`,
     }),
   )
-  return [image, ...components]
+  return [releaseImage(release, target), ...components]
+}
+
+export function releaseImage(release: Reference, target: MirrorTarget): SelectedImage {
+  return {
+    source: release,
+    class: 'release',
+    destination: { ...targetRepository(target, releaseRepositories.images), tag: tagFor(release, 'release') },
+    why: `platform.release ${formatReference(release)}`,
+    isReleaseImage: true,
+  }
 }
 
 /** The payload of a release image; from this machine where the same image was read before. */
@@ -124,7 +129,8 @@ async function* openLayer(
   layer: ImageManifest['layers'][number],
   { source, local, signal }: SelectOptions,
 ): AsyncGenerator<Uint8Array> {
-  yield* createReadStream(await local.bringBlob(source, release, layer, signal), { highWaterMark: 256 * 1024 })
+  if (!local) yield* verified(source.fetchBlob(release, layer, { signal }), layer, formatReference(release))
+  else yield* createReadStream(await local.bringBlob(source, release, layer, signal), { highWaterMark: 256 * 1024 })
 }
 
 /** The image, or every image of an index; attestations are left out. */

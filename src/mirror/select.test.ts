@@ -29,9 +29,9 @@ async function select(t: TestContext, mirror: object) {
     workspace,
     signal: new AbortController().signal,
   }
-  const { images, blocked } = await selectImages(config, target, options)
+  const { images, blocked, unreadable } = await selectImages(config, target, options)
   const pairs = images.map(({ source, destination }) => [formatReference(source), formatReference(destination)])
-  return { pairs, blocked, images, workspace }
+  return { pairs, blocked, unreadable, images, workspace }
 }
 
 test('an additional image keeps its path and tag, unless it is given others', async (t) => {
@@ -86,11 +86,16 @@ test('blockedImages matches the whole name, also of a component of the release',
   assert.equal(JSON.parse(await readFile(kept, 'utf8')).spec.tags.length, 3)
 })
 
-test('a release that does not exist is refused by its name', async (t) => {
+test('a release that does not exist is told by its name, and what else is asked for does not wait for it', async (t) => {
   const source = await startScriptedRegistry(t)
   const name = `${source.address}/a/b:none`
-  await assert.rejects(select(t, { platform: { release: name } }), {
-    code: 'MANIFEST_UNKNOWN',
-    message: new RegExp(name),
+  const { unreadable, pairs } = await select(t, {
+    platform: { release: name },
+    additionalImages: [{ name: 'quay.io/a/b:1' }],
   })
+  const [release] = unreadable
+  assert.equal(release?.error.code, 'MANIFEST_UNKNOWN')
+  assert.match(release?.error.message ?? '', new RegExp(name))
+  assert.equal(release?.image.class, 'release')
+  assert.deepEqual(pairs, [['quay.io/a/b:1', 'lab/ocp/a/b:1']])
 })

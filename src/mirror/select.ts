@@ -5,20 +5,24 @@ import { withoutTransport } from '../config/image-set-values.ts'
 import { KnownError } from '../errors/known-error.ts'
 import { formatReference, parseReference, type Reference } from '../oci/reference.ts'
 import { type MirrorTarget, tagFor, targetRepository } from './destination.ts'
-import { type SelectOptions, selectRelease } from './select-release.ts'
-import type { SelectedImage, Selection } from './selection.ts'
+import { releaseImage, type SelectOptions, selectRelease } from './select-release.ts'
+import type { ContentClass, SelectedImage, Selection } from './selection.ts'
 
-/**
- * @throws KnownError CONFIG_INVALID when two images want the same name at the target, and what `selectRelease` throws
- */
+export interface SelectImagesOptions extends SelectOptions {
+  /** Classes that are left out. */
+  readonly skip?: ReadonlySet<ContentClass>
+}
+
+/** @throws KnownError CONFIG_INVALID when two images want the same name at the target */
 export async function selectImages(
   { mirror }: ImageSetConfiguration,
   target: MirrorTarget,
-  options: SelectOptions,
+  options: SelectImagesOptions,
 ): Promise<Selection> {
-  const release = mirror.platform?.release
-  const images = release ? await selectRelease(readName(release), target, options) : []
-  const additional = mirror.additionalImages.map((image): SelectedImage => {
+  const { skip = new Set() } = options
+  const name = skip.has('release') ? undefined : mirror.platform?.release
+  const release = name === undefined ? { images: [], unreadable: [] } : await readable(readName(name), target, options)
+  const additional = (skip.has('additional') ? [] : mirror.additionalImages).map((image): SelectedImage => {
     const source = withTag(readName(image.name))
     return {
       source,
@@ -31,11 +35,32 @@ export async function selectImages(
     }
   })
   const blocked = mirror.blockedImages.map(({ name }) => compileGoRegExp(name))
-  const wanted = [...images, ...additional]
+  const wanted = [...release.images, ...additional]
   return {
     images: distinct(wanted.filter(({ source }) => !isBlocked(source, blocked))),
     blocked: wanted.filter(({ source }) => isBlocked(source, blocked)),
+    unreadable: release.unreadable,
   }
+}
+
+/** The release, or what is wrong with it: other images do not wait for it. */
+async function readable(
+  release: Reference,
+  target: MirrorTarget,
+  options: SelectOptions,
+): Promise<Pick<Selection, 'images' | 'unreadable'>> {
+  try {
+    return { images: await selectRelease(release, target, options), unreadable: [] }
+  } catch (error) {
+    options.signal.throwIfAborted()
+    if (!(error instanceof KnownError) || !isOfImage(error)) throw error
+    return { images: [], unreadable: [{ image: releaseImage(release, target), error }] }
+  }
+}
+
+/** A disk that is full, or a lock, is no fault of one image. */
+function isOfImage({ code }: KnownError): boolean {
+  return /^(?:MANIFEST|BLOB|LAYER|PAYLOAD|REGISTRY|REFERENCE|ARCHIVE)_/.test(code)
 }
 
 function readName(name: string): Reference {

@@ -1,4 +1,5 @@
 /** What is wanted, and why: the first noun on the way from a configuration to a mirror. */
+import type { KnownError } from '../errors/known-error.ts'
 import type { Reference } from '../oci/reference.ts'
 
 /** The classes of content that oc-mirror counts and reports apart; also the bits of its exit status. */
@@ -20,4 +21,11 @@ export interface Selection {
   readonly images: readonly SelectedImage[]
   /** Asked for, but forbidden by `blockedImages`. */
   readonly blocked: readonly SelectedImage[]
+  /** Asked for, but not to be read, so that what else they name is not known: a release whose payload is out of reach. */
+  readonly unreadable: readonly UnreadableImage[]
+}
+
+export interface UnreadableImage {
+  readonly image: SelectedImage
+  readonly error: KnownError
 }

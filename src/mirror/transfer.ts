@@ -18,7 +18,8 @@ import type { MirrorPlan, PlannedBlob, PlannedManifest } from './plan.ts'
 export interface TransferOptions {
   readonly source: ContentSource
   readonly target: ContentTarget
-  readonly local: LocalContent
+  /** Copies on this machine; none where the source itself is on it. */
+  readonly local?: LocalContent
   /** What earlier runs left at a registry; none for a target that knows by itself. */
   readonly holdings?: Holdings
   readonly signal: AbortSignal
@@ -120,7 +121,7 @@ class Transfer {
     const { source, target, local, holdings, signal, onEvent } = this.#options
     const name = repositoryName(repository)
     const session = holdings?.uploadOf(name, blob.digest)
-    const here = await local.openBlob(blob)
+    const here = await local?.openBlob(blob)
     const origin = parseReference(blob.source)
     const open: OpenBlob = here ?? ((offset, within) => source.fetchBlob(origin, blob, { offset, signal: within }))
     await target.pushBlob(repository, blob, open, {
@@ -134,13 +135,13 @@ class Transfer {
   }
 
   async #moveManifest(manifest: PlannedManifest): Promise<void> {
-    const { target, local, source, signal, onEvent } = this.#options
+    const { target, signal, onEvent } = this.#options
     const destination = parseReference(manifest.destination)
     const repository = repositoryName(destination)
     try {
       const missing = manifest.needs.find((digest) => this.#missing.has(`${repository} ${digest}`))
       if (missing !== undefined) throw this.#missing.get(`${repository} ${missing}`)
-      const bytes = await readManifest(manifest, { local, source, signal })
+      const bytes = await readManifest(manifest, this.#options)
       await target.pushManifest(destination, { descriptor: descriptorOf(manifest), bytes }, signal)
       this.#manifests += 1
       onEvent({ type: 'manifest.arrived', destination: manifest.destination, digest: manifest.digest })
@@ -163,9 +164,9 @@ export async function transfer(plan: MirrorPlan, options: TransferOptions): Prom
 
 async function readManifest(
   manifest: PlannedManifest,
-  { local, source, signal }: Pick<TransferOptions, 'local' | 'source' | 'signal'>,
+  { local, source, signal }: TransferOptions,
 ): Promise<Uint8Array> {
-  const here = await local.readManifest(descriptorOf(manifest))
+  const here = await local?.readManifest(descriptorOf(manifest))
   if (here) return here.bytes
   const origin: Reference = byDigest(parseReference(manifest.source), manifest.digest)
   const raw = await source.fetchManifest(origin, signal)

@@ -13,6 +13,8 @@
  *         done.json                  what is known to be at which target
  *         failed.json                what the last run could not bring, for --retry-failed
  *         uploads.ndjson             uploads that were under way
+ *         archives/<target>/<n>/     archives that were written, or loaded (src/archive/archive-history.ts)
+ *         failed.json                what the last run could not bring
  *         lock                       held by the process at work
  */
 import { readFile } from 'node:fs/promises'
@@ -27,6 +29,8 @@ export interface Workspace {
   readonly clusterResources: string
   readonly dryRun: string
   readonly state: string
+  /** Of archives that were written, or loaded. */
+  readonly archives: string
 }
 
 /**
@@ -34,13 +38,20 @@ export interface Workspace {
  * @throws KnownError USAGE
  */
 export function workspaceAt(location: string, cwd: string): Workspace {
-  const root = join(resolve(cwd, pathOf(location)), 'working-dir')
+  const root = join(directoryAt(location, cwd), 'working-dir')
+  const state = join(root, 'sallyport', 'v1')
   return {
     root,
     clusterResources: join(root, 'cluster-resources'),
     dryRun: join(root, 'dry-run'),
-    state: join(root, 'sallyport', 'v1'),
+    state,
+    archives: join(state, 'archives'),
   }
+}
+
+/** @param location a path, or `file://PATH`; relative to `cwd` */
+export function directoryAt(location: string, cwd: string): string {
+  return resolve(cwd, pathOf(location))
 }
 
 function pathOf(location: string): string {

@@ -1,0 +1,25 @@
+/** The images that a run is to bring: what the configuration asks for, as far as the policy and `--retry-failed` let it. */
+import type { ImageSetConfiguration } from '../config/image-set-configuration.ts'
+import { formatMirrorTarget, type MirrorTarget } from '../mirror/destination.ts'
+import { readFailed, selectFailed } from '../mirror/failed.ts'
+import { type FailurePolicy, skippedClasses } from '../mirror/failure-policy.ts'
+import { selectImages } from '../mirror/select.ts'
+import type { SelectOptions } from '../mirror/select-release.ts'
+import type { Selection } from '../mirror/selection.ts'
+
+export interface WantedOptions extends SelectOptions {
+  readonly config: ImageSetConfiguration
+  readonly target: MirrorTarget
+  readonly policy: FailurePolicy
+  /** Only what the last run could not bring. */
+  readonly isRetry: boolean
+}
+
+/** @throws KnownError CONFIG_INVALID */
+export async function selectWanted(options: WantedOptions): Promise<Selection> {
+  const { config, target, policy, isRetry, workspace } = options
+  const selection = await selectImages(config, target, { ...options, skip: skippedClasses(policy) })
+  if (!isRetry) return selection
+  const failed = (await readFailed(workspace)).get(formatMirrorTarget(target)) ?? []
+  return { ...selection, images: selectFailed(selection.images, failed).images }
+}
