@@ -1,6 +1,6 @@
 import { type ImageSetConfiguration, openImageSetConfiguration } from '../config/image-set-configuration.ts'
 import { findingLine } from '../config/invalid-config.ts'
-import { ignoredParts, supportedConfiguration } from '../config/unsupported-parts.ts'
+import { ignoredParts, refuseUnsupported, withoutClasses } from '../config/unsupported-parts.ts'
 import type { CliContext } from './context.ts'
 
 /**
@@ -17,7 +17,8 @@ export async function loadMirrorConfiguration(
     if (told.severity === 'info') log.info(findingLine(told))
     else log.warn(findingLine(told))
   }
-  const { configuration, leftOut } = supportedConfiguration(loaded)
+  const { configuration } = loaded
+  const leftOut = refuseUnsupported(loaded, configuration.failurePolicy)
   for (const part of leftOut) log.warn(`left out (failurePolicy ${part.class}: skip): ${findingLine(part)}`)
-  return configuration
+  return withoutClasses(configuration, new Set(leftOut.map((part) => part.class)))
 }

@@ -28,12 +28,12 @@ export const fieldAdvice: Readonly<Record<string, string>> = {
 }
 
 /** The fields of v1alpha2 that v2alpha1 has no longer, and what to do about each. */
-export const formerInV2: Readonly<Record<'storageConfig' | 'targetName' | 'originalRef' | 'minBundle', string>> = {
-  storageConfig: 'history is kept in the workspace (--workspace) and needs no place of its own; take it out',
+export const formerInV2 = {
+  storageConfig: 'it has no effect, history is kept in the workspace (--workspace); take it out',
   targetName: 'write targetCatalog, which also takes the path before the name',
   originalRef: 'it has no effect; take it out',
   minBundle: 'write minVersion, the version of that bundle',
-}
+} as const
 
 interface FormerField {
   /** From the top of the file. */
@@ -84,7 +84,7 @@ export function rangesBesideFull({ operators, section }: ImageSetParts): ValuePa
 export function checkFormerFields(parts: ImageSetParts, context: z.RefinementCtx): void {
   if (parts.apiVersion !== undefined && !parts.apiVersion.endsWith('/v2alpha1')) return
   for (const { path, field } of formerFields(parts)) {
-    const message = `v2alpha1 has no ${field}, it belongs to v1alpha2; ${formerInV2[field]}`
+    const message = `v2alpha1 has no ${field}; ${formerInV2[field]}`
     context.addIssue({ code: 'custom', path: [...path], message })
   }
   for (const path of rangesBesideFull(parts)) {

@@ -74,8 +74,8 @@ export const ImageSetConfiguration = z
     apiVersion: apiVersionField,
     archiveSize: z
       .number()
-      .int()
-      .positive()
+      .int({ error: 'a whole number of GiB is wanted, without a unit' })
+      .positive({ error: 'a whole number of GiB is wanted, 1 or more' })
       .optional()
       .meta({ description: 'Size of the volumes of an archive in GiB. Default: 500.' }),
     mirror: MirrorSection,

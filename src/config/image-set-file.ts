@@ -4,7 +4,7 @@ import * as z from 'zod'
 import { type Finding, finding } from '../errors/finding.ts'
 import { KnownError } from '../errors/known-error.ts'
 import { fieldAdvice } from './former-fields.ts'
-import { configError, inFileOrder, invalidConfig } from './invalid-config.ts'
+import { configError, InvalidConfiguration, inFileOrder } from './invalid-config.ts'
 import { nearest } from './nearest.ts'
 import { updateApiVersion } from './update-format.ts'
 import { openYaml, readTextFile, validateYaml, type YamlFile, type YamlSource } from './yaml-document.ts'
@@ -68,12 +68,12 @@ export function loadImageSet<Schema extends z.ZodType>(
 function checkKind(file: YamlFile, kind: Kind): void {
   if (!isMap(file.contents)) {
     const summary = `a mapping of fields must stand here, beginning with kind: ${kind}`
-    throw invalidConfig([configError('config.kind', summary, file.placeOf([]))])
+    throw new InvalidConfiguration([configError('config.kind', summary, file.placeOf([]))])
   }
   const written = file.document.get('kind')
   if (written === kind) return
   const where = file.placeOf(['kind'])
-  throw invalidConfig([configError('config.kind', kindSummary(written, kind), where)])
+  throw new InvalidConfiguration([configError('config.kind', kindSummary(written, kind), where)])
 }
 
 function kindSummary(written: unknown, kind: Kind): string {

@@ -2,6 +2,7 @@
 import * as z from 'zod'
 import { KnownError } from '../errors/known-error.ts'
 import { isRepositoryPath, isTag, parseReference } from '../oci/reference.ts'
+import { placeholderHint } from './placeholder.ts'
 import { operatorVersionPattern, releaseVersionPattern } from './versions.ts'
 
 /** `docker://` may stand before an image name, as oc-mirror allows. */
@@ -27,7 +28,10 @@ export const values = {
   }),
   repositoryPath: z.string().superRefine((path, context) => {
     if (isRepositoryPath(path)) return
-    const message = `"${path}" is not a repository path: write lower-case names with / between them, without host, tag or digest, for example my-team/my-image`
+    const remedy = /^[^:@]+:[^:@/]+$/.test(path)
+      ? 'the tag has a field of its own, targetTag'
+      : 'write lower-case names with / between them, without host, tag or digest, for example my-team/my-image'
+    const message = `"${path}" is not a repository path; ${remedy}`
     context.addIssue({ code: 'custom', message })
   }),
   tag: z.string().superRefine((tag, context) => {
@@ -36,10 +40,12 @@ export const values = {
     context.addIssue({ code: 'custom', message })
   }),
   releaseVersion: z.string().regex(releaseVersionPattern, {
-    error: ({ input }) => `"${input}" is not a release version; write all three numbers, for example 4.18.9`,
+    error: ({ input }) =>
+      `"${input}" is not a release version${placeholderHint(String(input)) || '; write all three numbers, for example 4.18.9'}`,
   }),
   operatorVersion: z.string().regex(operatorVersionPattern, {
-    error: ({ input }) => `"${input}" is not a semantic version, for example 1.2.3`,
+    error: ({ input }) =>
+      `"${input}" is not a semantic version${placeholderHint(String(input)) || ', for example 1.2.3'}`,
   }),
   name: z.string().min(1, { error: 'a name must stand here, and it is empty' }),
 }
@@ -61,10 +67,10 @@ function checkImage(name: string, context: z.RefinementCtx): ReturnType<typeof p
 
 /** The commonest reasons for a name that is none. */
 function hintFor(name: string): string {
-  if (/\{\{|\$\{?[A-Za-z_]/.test(name)) return '; it looks like a variable that nobody has filled in'
-  if (/[<>]/.test(name)) return '; write the real name instead of the text between < and >'
+  const placeholder = placeholderHint(name)
+  if (placeholder !== '') return placeholder
   if (/^[a-z-]+:\/\//.test(name)) return '; images are read from registries (no prefix) and OCI layouts (oci://)'
-  return ''
+  return /[A-Z]/.test(name.replace(/[@:][^/]*$/, '')) ? '; it has capital letters: is it a placeholder?' : ''
 }
 
 const architectures = ['amd64', 'arm64', 'ppc64le', 's390x'] as const

@@ -4,17 +4,20 @@ import { KnownError } from '../errors/known-error.ts'
 /** Where something stands in a file; line and column count from 1. */
 export type Place = Required<NonNullable<Finding['where']>>
 
-/** One error for everything that is wrong with a file, in the order of its lines. */
-export function invalidConfig(findings: readonly Finding[], { hint }: { readonly hint?: string } = {}): KnownError {
-  const inOrder = inFileOrder(findings)
-  const [first] = inOrder
-  return new KnownError('CONFIG_INVALID', inOrder.map(findingLine).join('\n'), {
-    ...(hint !== undefined && { hint }),
-    details: {
-      findings: findings.length,
-      ...(first?.where && { file: first.where.file, line: first.where.line ?? 0, column: first.where.column ?? 0 }),
-    },
-  })
+/** Everything that is wrong with a file, in one error. */
+export class InvalidConfiguration extends KnownError {
+  /** In the order of the file. */
+  readonly findings: readonly Finding[]
+
+  constructor(findings: readonly Finding[], { hint }: { readonly hint?: string } = {}) {
+    const inOrder = inFileOrder(findings)
+    const where = inOrder[0]?.where
+    super('CONFIG_INVALID', inOrder.map(findingLine).join('\n'), {
+      ...(hint !== undefined && { hint }),
+      details: { findings: inOrder.length, file: where?.file, line: where?.line, column: where?.column },
+    })
+    this.findings = inOrder
+  }
 }
 
 export function inFileOrder<Part extends Finding>(findings: readonly Part[]): Part[] {

@@ -4,6 +4,7 @@ import type * as z from 'zod'
 import type { Finding } from '../errors/finding.ts'
 import { configError } from './invalid-config.ts'
 import { nearest } from './nearest.ts'
+import { placeholderHint } from './placeholder.ts'
 import { schemaAt, shapeOf } from './schema-fields.ts'
 import type { YamlFile } from './yaml-document.ts'
 import { formatPath, nodeAt } from './yaml-place.ts'
@@ -38,7 +39,7 @@ function unknownField(key: string, path: readonly PropertyKey[], { file, schema,
   const meant = nearest(key, fields)
   const advice = fieldAdvice[key]
   const known = `; the fields here are ${fields.join(', ')}`
-  const help = meant ? `; did you mean "${meant}"?` : advice ? `; ${advice}` : known
+  const help = advice ? `; ${advice}` : meant ? `; did you mean "${meant}"?` : known
   const summary = `${formatPath([...path, key])}: there is no field "${key}" here${help}`
   return configError('config.unknown-field', summary, file.placeOf([...path, key], 'key'))
 }
@@ -62,7 +63,8 @@ function wrongType({ path, expected, input }: z.core.$ZodIssueInvalidType, read:
     { array: 'a list, each entry beginning with "- "', object: 'a mapping of fields', boolean: 'true or false' }[
       expected as string
     ] ?? `a ${expected}`
-  return `${text} stands here, and ${wanted} is wanted`
+  const hint = typeof input === 'string' ? placeholderHint(input) : ''
+  return `${text} stands here, and ${wanted} is wanted${hint}`
 }
 
 function wrongValue(issue: z.core.$ZodIssueInvalidValue, text: string): string {
@@ -72,7 +74,8 @@ function wrongValue(issue: z.core.$ZodIssueInvalidValue, text: string): string {
   const help = meant !== undefined && values.includes(meant) ? meant : nearest(written, values)
   const choice = values.length === 1 ? `must be ${values[0]}` : `must be one of ${values.join(', ')}`
   if (issue.input === undefined) return `this field must be there, and it is missing; it ${choice}`
-  return `${text} is not known, it ${choice}${help === undefined ? '' : `; did you mean "${help}"?`}`
+  const guess = help === undefined ? '' : `; did you mean "${help}"?`
+  return `${text} is not known, it ${choice}${placeholderHint(written) || guess}`
 }
 
 function isStructure(value: unknown): boolean {

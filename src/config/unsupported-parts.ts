@@ -3,11 +3,12 @@
  * with the reason and what to do instead, so that nothing that was asked for is left behind in silence.
  */
 import { type Finding, finding } from '../errors/finding.ts'
+import type { DeleteImageSetConfiguration } from './delete-image-set-configuration.ts'
 import { formerFields, formerInV2, rangesBesideFull } from './former-fields.ts'
 import type { ImageSetConfiguration } from './image-set-configuration.ts'
 import type { LoadedFile } from './image-set-file.ts'
 import { isLocalLayout } from './image-set-values.ts'
-import { inFileOrder, invalidConfig } from './invalid-config.ts'
+import { InvalidConfiguration, inFileOrder } from './invalid-config.ts'
 import { formatPath, type ValuePath } from './yaml-place.ts'
 
 /** The class of content that an unsupported part belongs to, as the failure policy names it. */
@@ -18,54 +19,53 @@ export interface UnsupportedPart extends Finding {
   readonly class: ContentClass
 }
 
-type Loaded = Pick<LoadedFile<ImageSetConfiguration>, 'configuration' | 'file'>
+/** A loaded file of either kind. */
+type Loaded = Pick<LoadedFile<ImageSetConfiguration | DeleteImageSetConfiguration>, 'configuration' | 'file'>
+
+type Content = ImageSetConfiguration['mirror'] | DeleteImageSetConfiguration['delete']
 
 /** What is asked for and not carried out: to be refused, or left out where the failure policy of its class says `skip`. */
-export function unsupportedParts({ configuration: { mirror }, file }: Loaded): UnsupportedPart[] {
-  const notYet = (path: ValuePath, of: ContentClass, [what, instead]: readonly [string, string]): UnsupportedPart => ({
-    ...finding({
-      id: `config.unsupported-${of}`,
-      severity: 'error',
-      summary: `${formatPath(path)}: ${what} is not carried out by this version of sallyport`,
-      remedy: instead,
-      where: file.placeOf(path, 'key'),
-    }),
-    severity: 'error',
-    class: of,
-  })
-  const found = [...unsupportedRelease(mirror.platform), ...unsupportedImages(mirror)].map(([path, of, words]) =>
-    notYet(['mirror', ...path], of, words),
+export function unsupportedParts({ configuration, file }: Loaded): UnsupportedPart[] {
+  const { section, content } = contentOf(configuration)
+  const found = [...unsupportedRelease(content.platform), ...unsupportedImages(content)].map(
+    ([path, of, [what, remedy]]): UnsupportedPart => {
+      const summary = `${formatPath([section, ...path])}: ${what} is not carried out by this version of sallyport`
+      const where = file.placeOf([section, ...path], 'key')
+      const parts = { id: `config.unsupported-${of}`, severity: 'error', summary, remedy, where } as const
+      return { ...finding(parts), severity: 'error', class: of }
+    },
   )
   return inFileOrder(found)
 }
 
-type FailurePolicy = NonNullable<ImageSetConfiguration['failurePolicy']>
-
-export interface SupportedConfiguration {
-  /** The configuration without the classes of content that were left out. */
-  readonly configuration: ImageSetConfiguration
-  readonly leftOut: readonly UnsupportedPart[]
+function contentOf(configuration: Loaded['configuration']): { section: 'mirror' | 'delete'; content: Content } {
+  return 'mirror' in configuration
+    ? { section: 'mirror', content: configuration.mirror }
+    : { section: 'delete', content: configuration.delete }
 }
 
+type FailurePolicy = NonNullable<ImageSetConfiguration['failurePolicy']>
+
 /**
- * What of the configuration is carried out. A class with an unsupported part is left out as a whole where its failure
- * policy is `skip`; otherwise the configuration is refused. The policy is the configuration's own, unless one is given.
+ * Refuses what is not carried out, but for the classes of content that the policy leaves out (`skip`).
  *
- * @throws KnownError CONFIG_INVALID
+ * @returns what is left out: its classes are not to be mirrored at all
+ * @throws InvalidConfiguration
  */
-export function supportedConfiguration(
-  loaded: Loaded,
-  policy: FailurePolicy = loaded.configuration.failurePolicy ?? {},
-): SupportedConfiguration {
-  const { configuration } = loaded
-  const leftOut = unsupportedParts(loaded)
-  const refused = leftOut.filter((part) => policy[part.class] !== 'skip')
-  if (refused.length > 0) {
-    throw invalidConfig(refused, {
-      hint: 'Do what is said there, or have that class of content left out: failurePolicy: { CLASS: skip } at the top level.',
-    })
-  }
-  const classes = new Set(leftOut.map((part) => part.class))
+export function refuseUnsupported(loaded: Loaded, policy: FailurePolicy = {}): UnsupportedPart[] {
+  const parts = unsupportedParts(loaded)
+  const refused = parts.filter((part) => policy[part.class] !== 'skip')
+  if (refused.length === 0) return parts
+  const skip = 'or have that class of content left out with failurePolicy: { CLASS: skip } at the top level'
+  const hint = `Do what is said there${'mirror' in loaded.configuration ? `, ${skip}` : ''}.`
+  throw new InvalidConfiguration(refused, { hint })
+}
+
+/** The configuration without these classes of content. */
+export function withoutClasses(
+  configuration: ImageSetConfiguration,
+  classes: ReadonlySet<ContentClass>,
+): ImageSetConfiguration {
   const { platform, operators, additionalImages, helm, ...rest } = configuration.mirror
   const mirror = {
     ...rest,
@@ -74,12 +74,12 @@ export function supportedConfiguration(
     additionalImages: classes.has('additional') ? [] : additionalImages,
     ...(helm && !classes.has('helm') && { helm }),
   }
-  return { configuration: { ...configuration, mirror }, leftOut }
+  return { ...configuration, mirror }
 }
 
 type Part = readonly [path: ValuePath, of: ContentClass, words: readonly [what: string, instead: string]]
 
-function unsupportedRelease(platform: ImageSetConfiguration['mirror']['platform']): Part[] {
+function unsupportedRelease(platform: Content['platform']): Part[] {
   const at = (field: string, what: string, instead: string): Part => [['platform', field], 'release', [what, instead]]
   const parts: Part[] = []
   if (platform?.channels?.length)
@@ -100,11 +100,11 @@ function unsupportedRelease(platform: ImageSetConfiguration['mirror']['platform'
   return parts
 }
 
-function unsupportedImages({ operators, helm, additionalImages }: ImageSetConfiguration['mirror']): Part[] {
+function unsupportedImages({ operators, helm, additionalImages }: Content): Part[] {
   const parts: Part[] = []
   if (operators.length > 0) {
-    const instead = 'take the section out, or mirror operators with oc-mirror'
-    parts.push([['operators'], 'operator', ['mirroring operators', instead]])
+    const instead = 'take the section out, or leave operators to oc-mirror'
+    parts.push([['operators'], 'operator', ['filtering operator catalogs', instead]])
   }
   if (helm?.repositories?.length || helm?.local?.length) {
     const instead = 'take the section out, and name the images of the charts in mirror.additionalImages'
@@ -126,64 +126,56 @@ function unsupportedImages({ operators, helm, additionalImages }: ImageSetConfig
 
 /** What loads and has no effect, with the reason; severity warning or info. */
 export function ignoredParts({ configuration, file }: Loaded): Finding[] {
-  const { apiVersion, mirror, storageConfig } = configuration
-  const { operators, platform } = mirror
-  const ignored = (path: ValuePath, severity: 'warning' | 'info', summary: string) =>
+  const { section, content } = contentOf(configuration)
+  const ignored: Ignored = (path, severity, summary) =>
     finding({
       id: 'config.ignored',
       severity,
       summary: `${formatPath(path)}: ${summary}`,
       where: file.placeOf(path, 'key'),
     })
-  const parts = { apiVersion, storageConfig, operators, section: 'mirror' } as const
+  const storageConfig = 'storageConfig' in configuration ? configuration.storageConfig : undefined
+  const parts = { storageConfig, operators: content.operators, section }
   const findings = formerFields(parts).map(({ path, field }) =>
-    ignored(path, field === 'storageConfig' ? 'info' : 'warning', `${field} is read and ignored; ${formerInV2[field]}`),
+    ignored(path, field === 'storageConfig' ? 'info' : 'warning', `v2alpha1 has no ${field}; ${formerInV2[field]}`),
   )
   for (const path of rangesBesideFull(parts))
     findings.push(
       ignored(path, 'warning', 'has no effect on packages with minVersion or maxVersion: their range counts'),
     )
-  for (const [index, { skipDependencies }] of operators.entries())
+  for (const [index, { skipDependencies }] of content.operators.entries()) {
+    const path = [section, 'operators', index, 'skipDependencies']
     if (skipDependencies !== undefined)
-      findings.push(
-        ignored(
-          ['mirror', 'operators', index, 'skipDependencies'],
-          'info',
-          'has no effect: dependencies are not resolved',
-        ),
-      )
-  if (mirror.samples.length > 0)
-    findings.push(ignored(['mirror', 'samples'], 'warning', 'is ignored, as by oc-mirror, which never carried it out'))
-  return inFileOrder([...findings, ...ignoredRelease(platform, ignored)])
+      findings.push(ignored(path, 'info', 'dependencies are never resolved; take it out'))
+  }
+  if (content.samples.length > 0)
+    findings.push(ignored([section, 'samples'], 'warning', 'is ignored, as by oc-mirror, which never carried it out'))
+  if (asksForNothing(content)) findings.push(ignored([section], 'warning', 'asks for nothing at all'))
+  return inFileOrder([...findings, ...ignoredRelease({ section, platform: content.platform }, ignored)])
 }
 
 type Ignored = (path: ValuePath, severity: 'warning' | 'info', summary: string) => Finding
 
-function ignoredRelease(platform: ImageSetConfiguration['mirror']['platform'], ignored: Ignored): Finding[] {
+function ignoredRelease(
+  { section, platform }: { readonly section: string; readonly platform: Content['platform'] },
+  ignored: Ignored,
+): Finding[] {
+  const path = [section, 'platform']
   const findings: Finding[] = []
-  if (platform?.release !== undefined && platform.architectures?.length)
-    findings.push(
-      ignored(
-        ['mirror', 'platform', 'architectures'],
-        'info',
-        'has no effect beside release: the release image decides about the architecture',
-      ),
-    )
-  for (const [index, { full, minVersion, maxVersion }] of (platform?.channels ?? []).entries())
+  if (platform?.release !== undefined && platform.architectures?.length) {
+    const summary = 'has no effect beside release: the release image decides about the architecture'
+    findings.push(ignored([...path, 'architectures'], 'info', summary))
+  }
+  for (const [index, { full, minVersion, maxVersion }] of (platform?.channels ?? []).entries()) {
     if (full && minVersion !== undefined && maxVersion !== undefined)
       findings.push(
-        ignored(
-          ['mirror', 'platform', 'channels', index, 'full'],
-          'warning',
-          'has no effect beside minVersion and maxVersion',
-        ),
+        ignored([...path, 'channels', index, 'full'], 'warning', 'has no effect beside minVersion and maxVersion'),
       )
+  }
   return findings
 }
 
-/** For a file of its own, to tell where a configuration asks for nothing at all. */
-export function asksForNothing({ mirror }: ImageSetConfiguration): boolean {
-  const { platform, operators, additionalImages, helm } = mirror
+function asksForNothing({ platform, operators, additionalImages, helm }: Content): boolean {
   const hasRelease = platform?.release !== undefined || (platform?.channels?.length ?? 0) > 0
   const hasCharts = (helm?.repositories?.length ?? 0) + (helm?.local?.length ?? 0) > 0
   return !hasRelease && operators.length === 0 && additionalImages.length === 0 && !hasCharts

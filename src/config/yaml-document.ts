@@ -7,7 +7,7 @@ import type * as z from 'zod'
 import { type Finding, finding } from '../errors/finding.ts'
 import { hasSystemCode, KnownError } from '../errors/known-error.ts'
 import { type Respelling, readAsGo } from './go-reading.ts'
-import { configError, invalidConfig, type Place } from './invalid-config.ts'
+import { configError, InvalidConfiguration, type Place } from './invalid-config.ts'
 import { schemaFindings } from './schema-findings.ts'
 import { formatPath, offsetOf, type ValuePath } from './yaml-place.ts'
 import { isEmpty, syntaxFindings } from './yaml-syntax.ts'
@@ -54,7 +54,7 @@ export function openYaml(source: YamlSource): YamlFile {
     return { file: source.file, line: Math.max(1, line), column: Math.max(1, col) }
   }
   const findings = syntaxFindings(documents, { text: source.text, position })
-  if (findings.length > 0) throw invalidConfig(findings)
+  if (findings.length > 0) throw new InvalidConfiguration(findings)
   const document = documents.find((candidate) => !isEmpty(candidate)) ?? documents[0] ?? new Document()
   const contents = (document.contents ?? null) as Node | null
   return {
@@ -94,7 +94,7 @@ export function validateYaml<Schema extends z.ZodType>(
   const result = schema.safeParse(value, { reportInput: true })
   const issues = result.success ? [] : result.error.issues
   const findings = [...twice, ...issues.flatMap((issue) => schemaFindings(issue, { file, schema, fieldAdvice }))]
-  if (findings.length > 0 || !result.success) throw invalidConfig(findings)
+  if (findings.length > 0 || !result.success) throw new InvalidConfiguration(findings)
   return { value: result.data, findings: respelt.map((field) => respellingFinding(field, file)) }
 }
 
@@ -118,7 +118,7 @@ function toPlain({ document, placeOf, placeOfNode }: YamlFile): unknown {
     Alias: (_, alias, ancestors) => {
       if (!ancestors.some((node) => node === alias.resolve(document))) return
       const summary = `the alias *${alias.source} stands within what it names, so it has no end; write out what is meant`
-      throw invalidConfig([configError('config.yaml', summary, placeOfNode(alias))])
+      throw new InvalidConfiguration([configError('config.yaml', summary, placeOfNode(alias))])
     },
   })
   try {
@@ -126,6 +126,6 @@ function toPlain({ document, placeOf, placeOfNode }: YamlFile): unknown {
   } catch (error) {
     // The parser has no type of its own for what it finds wrong here.
     if (!(error instanceof Error)) throw error
-    throw invalidConfig([configError('config.yaml', error.message, placeOf([]))])
+    throw new InvalidConfiguration([configError('config.yaml', error.message, placeOf([]))])
   }
 }

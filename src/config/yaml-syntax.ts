@@ -10,14 +10,21 @@ interface ReadText {
 
 /** Findings about the form of the text; none where it holds one document, or nothing. */
 export function syntaxFindings(documents: readonly Document[], read: ReadText): Finding[] {
-  const errors = documents.flatMap((document) => document.errors)
-  if (errors.length > 0) return templateFindings(read) ?? errors.slice(0, 5).map((error) => syntaxFinding(error, read))
+  if (/[\0\uFFFD]/.test(read.text)) return [configError('config.yaml', 'this is no text file', read.position(0))]
+  const errors = telling(documents.flatMap((document) => document.errors))
+  if (errors.length > 0) return templateFindings(read) ?? errors.map((error) => syntaxFinding(error, read))
   const filled = documents.filter((document) => !isEmpty(document))
   const [, second] = filled
   if (second === undefined) return []
   const where = read.position(second.contents?.range?.[0] ?? 0)
   const summary = `here a second YAML document begins: the file holds ${filled.length}. Only one is read, and oc-mirror leaves out the others in silence; give each a file of its own`
   return [configError('config.several-documents', summary, where)]
+}
+
+/** Fields that stand twice, and the first other error: what follows it is mostly its consequence. */
+function telling(errors: readonly YAMLParseError[]): YAMLParseError[] {
+  const first = errors.find(({ code }) => code !== 'DUPLICATE_KEY')
+  return errors.filter((error) => error === first || error.code === 'DUPLICATE_KEY')
 }
 
 /** True for what stands between two `---` with nothing in it. */
@@ -57,6 +64,7 @@ const reasons: Partial<Record<YAMLParseError['code'], string>> = {
   BLOCK_AS_IMPLICIT_KEY:
     'the line above has a value already, so nothing can stand indented under it; look at the indentation, and at the end of the line above',
   TAB_AS_INDENT: 'it is indented with a tab; YAML wants spaces',
+  BAD_SCALAR_START: 'a value cannot begin with this character; put the value in quotes, or write what is missing',
   BAD_INDENT: 'its indentation fits none of the lines above; line it up with its neighbours',
   MISSING_CHAR: 'a closing quote or bracket, a colon or a comma is missing here or in the lines above',
 }
