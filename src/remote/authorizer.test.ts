@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto'
 import { test } from 'node:test'
 import { describeBytes, type ScriptedRegistryOptions, startScriptedRegistry } from '../../testkit/scripted-registry.ts'
 import { testClient } from '../../testkit/test-client.ts'
-import type { Credentials, CredentialsProvider } from './credentials.ts'
+import { type Credentials, type CredentialsProvider, fixedCredentials, noCredentials } from './credentials.ts'
 
 const known = { username: 'admin', password: 'open-sesame' }
 
@@ -176,4 +176,43 @@ test('the right to delete is asked for by the name that every token service know
   assert.equal(await client.deleteManifest({ ...at, digest }), true)
   const scopes = tokenRequests().map(({ path }) => new URL(path, registry.url).searchParams.get('scope'))
   assert.deepEqual(scopes, ['repository:ocp/release:*'])
+})
+
+test('a registry token is sent as it is, and no token service is asked', async (t) => {
+  const { registry, blob, at, clientFor, tokenRequests } = await setUp(t, { auth: { kind: 'bearer', ...known } })
+  const login = clientFor(provider({ [registry.address]: {} }))
+  await login.client.hasBlob(at, blob)
+  const [token = ''] = registry.requests.flatMap(
+    ({ headers }) => /^Bearer (.*)/.exec(headers.authorization ?? '')?.[1] ?? [],
+  )
+  registry.requests.length = 0
+  const entry = (text: string): Credentials => ({
+    kind: 'registry-token',
+    username: '',
+    token: text,
+    key: '--src-registry-token',
+  })
+  const { client } = clientFor(fixedCredentials(entry(token), noCredentials))
+  assert.equal(await client.hasBlob(at, blob), true)
+  assert.deepEqual(tokenRequests(), [])
+  await assert.rejects(
+    clientFor(fixedCredentials(entry('stale'), noCredentials)).client.hasBlob(at, blob),
+    (error: Error) => {
+      assert.equal(Reflect.get(error, 'code'), 'REGISTRY_UNAUTHORIZED')
+      assert.match(String(Reflect.get(error, 'hint')), /--src-registry-token/)
+      return true
+    },
+  )
+})
+
+test('credentials that are the same for every registry make no token service trusted', async (t) => {
+  const service = await startScriptedRegistry(t, { auth: { kind: 'bearer', ...known } })
+  const { blob, at, clientFor } = await setUp(t, { auth: { kind: 'bearer', ...known, realm: `${service.url}/token` } })
+  const credentials: Credentials = { kind: 'password', ...known, key: '--src-creds' }
+  await assert.rejects(clientFor(fixedCredentials(credentials, noCredentials)).client.hasBlob(at, blob))
+  assert.ok(service.requests.length > 0)
+  assert.ok(service.requests.every(({ headers }) => headers.authorization === undefined))
+  const named = fixedCredentials(credentials, provider({ [service.address]: {} }))
+  await assert.rejects(clientFor(named).client.hasBlob(at, blob))
+  assert.ok(service.requests.some(({ headers }) => headers.authorization !== undefined))
 })

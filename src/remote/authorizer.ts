@@ -6,7 +6,7 @@
 import { KnownError } from '../errors/known-error.ts'
 import type { Log } from '../host/log.ts'
 import { type Challenge, parseChallenges } from './challenge.ts'
-import { basicAuthorization, type Credentials, type CredentialsProvider } from './credentials.ts'
+import { basicAuthorization, type Credentials, type CredentialsProvider, type LoginCredentials } from './credentials.ts'
 import { mayReceiveCredentials } from './realm-trust.ts'
 import type { TokenService } from './token-service.ts'
 
@@ -46,6 +46,7 @@ export class Authorizer {
     if (challenge === undefined) return undefined
     const credentials = await this.#options.credentials.find(scope.registry, scope.repository)
     if (challenge.scheme === 'basic') return basicHeader(credentials)
+    if (credentials?.kind === 'registry-token') return `Bearer ${credentials.token}`
     return this.#bearer(challenge, credentials, scope)
   }
 
@@ -81,7 +82,7 @@ export class Authorizer {
     return `The credentials kept for ${credentials.key} were refused. Log in again: podman login ${scope.registry}.`
   }
 
-  async #bearer(challenge: Challenge, own: Credentials | undefined, scope: AuthScope): Promise<string> {
+  async #bearer(challenge: Challenge, own: LoginCredentials | undefined, scope: AuthScope): Promise<string> {
     const realm = realmOf(challenge)
     if (realm === undefined) {
       throw new KnownError('REGISTRY_PROTOCOL', `${scope.registry}: asks for a bearer token without saying where`, {
@@ -114,7 +115,8 @@ export class Authorizer {
     const { tokenHosts, credentials } = this.#options
     if (mayReceiveCredentials(realm, scope.origin, tokenHosts)) return true
     const isDowngrade = scope.origin.protocol === 'https:' && realm.protocol !== 'https:'
-    return !isDowngrade && (await credentials.find(realm.host)) !== undefined
+    if (isDowngrade) return false
+    return credentials.names ? credentials.names(realm.host) : (await credentials.find(realm.host)) !== undefined
   }
 }
 

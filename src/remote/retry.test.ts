@@ -21,6 +21,13 @@ test('waits double from attempt to attempt, and the last error is thrown', async
   assert.deepEqual(retries.clock.sleeps, [500, 1000, 2000])
 })
 
+test('a constant delay is waited before every attempt', async () => {
+  const retries = context()
+  const constant = { ...retries, policy: { ...retries.policy, constantDelayMs: 7000 } }
+  await assert.rejects(withRetries(constant, failing(new KnownError('REGISTRY_FAILED', 'no'))))
+  assert.deepEqual(retries.clock.sleeps, [7000, 7000, 7000])
+})
+
 test('an error that will not go away is not tried again', async () => {
   const retries = context()
   await assert.rejects(withRetries(retries, failing(new KnownError('REGISTRY_DENIED', 'no'))), {

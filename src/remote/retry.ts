@@ -15,6 +15,8 @@ export interface RetryPolicy {
   /** Wait before the second attempt; doubled for every further one. */
   readonly firstDelayMs: number
   readonly maxDelayMs: number
+  /** The same wait before every attempt, instead of the two above. */
+  readonly constantDelayMs?: number
   /** A `Retry-After` beyond this is an error to report, not a time to sleep. */
   readonly maxRetryAfterMs: number
 }
@@ -76,6 +78,7 @@ export async function beforeNextAttempt(
 }
 
 function delayMs({ policy, random }: RetryContext, attempt: number): number {
+  if (policy.constantDelayMs !== undefined) return policy.constantDelayMs
   const full = Math.min(policy.maxDelayMs, policy.firstDelayMs * 2 ** (attempt - 1))
   return full / 2 + (random() * full) / 2
 }

@@ -92,3 +92,10 @@ test('the directories are those of containers/image, the own one first', () => {
     caFile: '/ca.pem',
   })
 })
+
+test('a directory named for a side holds the files of every host, and one that is not there is told', async (t) => {
+  const { ca, directory, ping } = await setUp(t)
+  await writeFile(join(directory, 'lab.crt'), ca)
+  await ping({ certsDirs: [], certDir: directory })
+  await assert.rejects(ping({ certsDirs: [], certDir: join(directory, 'none') }), { code: 'FILE_UNREADABLE' })
+})

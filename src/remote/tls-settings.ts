@@ -16,6 +16,8 @@ import { tls } from '../host/web-modules.ts'
 export interface TlsOptions {
   /** `certs.d` directories, the first that knows a host wins. */
   readonly certsDirs: readonly string[]
+  /** A directory with the files of every host: no `certs.d` is looked at then. */
+  readonly certDir?: string | undefined
   /** Replaces the machine's bundle, as SSL_CERT_FILE does. */
   readonly caFile?: string | undefined
   /** Further bundles, trusted for every host. */
@@ -76,7 +78,7 @@ export class TlsSettings {
       throw new KnownError('REGISTRY_TLS', `${host}: a certificate file for this host cannot be used`, {
         details: { host },
         cause,
-        hint: `Look at the files in ${this.#options.certsDirs.join(', ')} for ${host}: they must be PEM.`,
+        hint: `Look at the files in ${this.#options.certDir ?? this.#options.certsDirs.join(', ')} for ${host}: they must be PEM.`,
       })
     }
   }
@@ -87,19 +89,35 @@ export class TlsSettings {
     return [...base, ...(await Promise.all(extraCaFiles.map(readPem)))]
   }
 
-  async #hostFiles(host: string): Promise<Pick<SecureContextOptions, 'cert' | 'key'> & { ca: string[] }> {
-    for (const directory of this.#options.certsDirs) {
-      const names = await list(join(directory, host))
-      if (names === undefined) continue
-      const read = (name: string) => readPem(join(directory, host, name))
-      const ca = await Promise.all(names.filter((name) => name.endsWith('.crt')).map(read))
-      const certificates = names.filter((name) => name.endsWith('.cert'))
-      const cert = await Promise.all(certificates.map(read))
-      const key = await Promise.all(certificates.map((name) => read(name.replace(/\.cert$/, '.key'))))
-      return { ca, ...(cert.length > 0 && { cert, key }) }
+  async #hostFiles(host: string): Promise<HostFiles> {
+    const { certDir, certsDirs } = this.#options
+    if (certDir !== undefined) return (await hostFilesIn(certDir)) ?? unreadable(certDir)
+    for (const directory of certsDirs) {
+      const files = await hostFilesIn(join(directory, host))
+      if (files !== undefined) return files
     }
     return { ca: [] }
   }
+}
+
+type HostFiles = Pick<SecureContextOptions, 'cert' | 'key'> & { ca: string[] }
+
+/** The files for one host; undefined where there is no such directory. */
+async function hostFilesIn(directory: string): Promise<HostFiles | undefined> {
+  const names = await list(directory)
+  if (names === undefined) return undefined
+  const read = (name: string) => readPem(join(directory, name))
+  const ca = await Promise.all(names.filter((name) => name.endsWith('.crt')).map(read))
+  const certificates = names.filter((name) => name.endsWith('.cert'))
+  const cert = await Promise.all(certificates.map(read))
+  const key = await Promise.all(certificates.map((name) => read(name.replace(/\.cert$/, '.key'))))
+  return { ca, ...(cert.length > 0 && { cert, key }) }
+}
+
+function unreadable(directory: string): never {
+  throw new KnownError('FILE_UNREADABLE', `${directory}: the directory with the certificates cannot be read`, {
+    details: { file: directory },
+  })
 }
 
 async function firstBundle(): Promise<readonly string[]> {

@@ -5,7 +5,7 @@
  */
 import { KnownError } from '../errors/known-error.ts'
 import type { Clock } from '../host/clock.ts'
-import { basicAuthorization, type Credentials } from './credentials.ts'
+import { basicAuthorization, type LoginCredentials } from './credentials.ts'
 import { answerError, connectionError } from './failure.ts'
 import type { HttpRequest } from './http-message.ts'
 import { readBody } from './read-body.ts'
@@ -17,7 +17,7 @@ export interface TokenRequest {
   readonly realm: URL
   readonly service: string | undefined
   readonly scopes: readonly string[]
-  readonly credentials: Credentials | undefined
+  readonly credentials: LoginCredentials | undefined
   /** For messages. */
   readonly registry: string
   readonly isInsecure: boolean
