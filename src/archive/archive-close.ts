@@ -1,0 +1,85 @@
+/** Reads what stands behind the last blob: what is missing, and how the archive ends. */
+import type * as z from 'zod'
+import { KnownError } from '../errors/known-error.ts'
+import type { ArchiveFrontPage } from './archive-front.ts'
+import { entryNames, sizes } from './format.ts'
+import type { ReadVolumes } from './read-volumes.ts'
+import { ArchiveHoles, EndRecord, VolumeRecord } from './records.ts'
+import { findEntry, readEntry, type StoredEntry } from './stored-entry.ts'
+import { fileHeader } from './ustar.ts'
+
+/** @throws KnownError ARCHIVE_DAMAGED, FILE_UNREADABLE */
+export async function readVolumeRecord(files: ReadVolumes, volume: number): Promise<VolumeRecord> {
+  const bytes = await recordAfterHeader(files, {
+    name: entryNames.volume,
+    volume,
+    offset: sizes.tarBlock,
+    size: sizes.volumeRecord,
+  })
+  const record = bytes && parsed(VolumeRecord, bytes)
+  if (record) return record
+  throw damaged(files.pathOf(volume), entryNames.volume, 'it is not there, or unreadable')
+}
+
+/** The end record, if `volume` is the last one and whole. */
+export async function readEndRecord(files: ReadVolumes, volume: number): Promise<EndRecord | undefined> {
+  const offset = (files.sizeOf(volume) ?? 0) - sizes.tarEnd - sizes.endRecord
+  const bytes = await recordAfterHeader(files, { name: entryNames.end, volume, offset, size: sizes.endRecord })
+  return bytes && parsed(EndRecord, bytes)
+}
+
+export interface ArchiveClose {
+  readonly holes: ArchiveHoles
+  /** `holes.json`, `oci-layout`, `index.json`, `end.json`. */
+  readonly entries: readonly StoredEntry[]
+  /** By what is in it; the others have the size that the index says. */
+  readonly lastVolumeSize: number
+}
+
+/**
+ * @param front its layout is gone on with
+ * @throws KnownError ARCHIVE_DAMAGED, ARCHIVE_INCOMPLETE, FILE_UNREADABLE
+ */
+export async function readClose(files: ReadVolumes, { layout }: ArchiveFrontPage): Promise<ArchiveClose> {
+  const entries: StoredEntry[] = []
+  for (const name of [entryNames.holes, entryNames.layout, entryNames.index]) {
+    const found = await findEntry(files, name, { volume: layout.volume, offset: layout.position })
+    const segments = layout.place({ name, size: found.size })
+    if (segments.length !== found.segments.length) {
+      throw damaged(files.pathOf(segments[0]?.volume ?? 1), name, `it has ${found.segments.length} pieces`)
+    }
+    entries.push({ ...found, segments })
+  }
+  const end = { name: entryNames.end, size: sizes.endRecord, isWhole: true }
+  const [holesEntry] = entries
+  const bytes = holesEntry && (await readEntry(files, holesEntry))
+  const holes = bytes && parsed(ArchiveHoles, bytes)
+  if (!holes) throw damaged(files.pathOf(layout.volume), entryNames.holes, 'it is unreadable')
+  entries.push({ ...end, segments: layout.place(end) })
+  return { holes, entries, lastVolumeSize: layout.position + sizes.tarEnd }
+}
+
+async function recordAfterHeader(
+  files: ReadVolumes,
+  { name, volume, offset, size }: { name: string; volume: number; offset: number; size: number },
+): Promise<Buffer | undefined> {
+  const begin = offset - sizes.tarBlock
+  if (begin < 0 || offset + size > (files.sizeOf(volume) ?? 0)) return undefined
+  const bytes = Buffer.allocUnsafe(sizes.tarBlock + size)
+  await files.read({ volume, offset: begin }, bytes)
+  const isThere = fileHeader(name, size, { pax: false }).equals(bytes.subarray(0, sizes.tarBlock))
+  return isThere ? bytes.subarray(sizes.tarBlock) : undefined
+}
+
+function parsed<T>(schema: z.ZodType<T>, bytes: Uint8Array): T | undefined {
+  try {
+    return schema.safeParse(JSON.parse(Buffer.from(bytes).toString('utf8'))).data
+  } catch (error) {
+    if (error instanceof SyntaxError) return undefined
+    throw error
+  }
+}
+
+function damaged(file: string, entry: string, why: string): KnownError {
+  return new KnownError('ARCHIVE_DAMAGED', `${file}: ${entry} is damaged: ${why}`, { details: { file, entry } })
+}

@@ -1,0 +1,145 @@
+/** What an opened archive gives: its index, and content by digest. */
+import { KnownError } from '../errors/known-error.ts'
+import { algorithmOf, type Digest, digestOf } from '../oci/digest.ts'
+import type { ArchiveClose } from './archive-close.ts'
+import type { ArchiveFrontPage } from './archive-front.ts'
+import { type ArchiveBlob, segmentsOfBlob } from './archive-index.ts'
+import type { FoundArchive } from './find-archives.ts'
+import { entryNames } from './format.ts'
+import type { Segment } from './layout.ts'
+import type { ReadVolumes } from './read-volumes.ts'
+import type { ArchiveHoles, ArchiveRecord, EndRecord } from './records.ts'
+import { streamSegments } from './segment-stream.ts'
+import { readEntry, type StoredEntry } from './stored-entry.ts'
+
+interface Parts {
+  readonly found: FoundArchive
+  readonly files: ReadVolumes
+  readonly front: ArchiveFrontPage
+  readonly close: ArchiveClose | undefined
+  readonly end: EndRecord | undefined
+  readonly volumes: number
+  readonly problems: readonly KnownError[]
+}
+
+export class Archive {
+  readonly found: FoundArchive
+  /** Digest of `archive.json`. */
+  readonly id: Digest
+  readonly record: ArchiveRecord
+  /** What it carries, in the order of their places, and then what the target holds. */
+  readonly blobs: ReadonlyMap<Digest, ArchiveBlob>
+  /** Undefined where the volume with them is missing. */
+  readonly holes: ArchiveHoles | undefined
+  /** Undefined where the last volume is missing. */
+  readonly end: EndRecord | undefined
+  /** How many volumes it has; where the last is missing: at least. */
+  readonly volumes: number
+  readonly missingVolumes: readonly number[]
+  /** What is wrong with it as a whole; always empty unless damage was allowed. */
+  readonly problems: readonly KnownError[]
+  /** Entries that are not content; those behind the last blob only where `holes` is there. */
+  readonly entries: readonly StoredEntry[]
+  readonly #files: ReadVolumes
+  readonly #lastVolumeSize: number | undefined
+  readonly #holes: ReadonlySet<Digest>
+
+  constructor({ found, files, front, close, end, volumes, problems }: Parts) {
+    this.found = found
+    this.id = front.id
+    this.record = front.record
+    this.blobs = front.blobs
+    this.holes = close?.holes
+    this.end = end
+    this.volumes = volumes
+    this.problems = problems
+    this.entries = [...front.entries, ...(close?.entries ?? [])]
+    this.#files = files
+    this.#lastVolumeSize = close?.lastVolumeSize
+    this.#holes = new Set(close?.holes.blobs)
+    const numbers = Array.from({ length: volumes }, (_, index) => index + 1)
+    this.missingVolumes = numbers.filter((volume) => files.sizeOf(volume) === undefined)
+  }
+
+  /** In bytes; undefined for the last volume where only its end could tell. */
+  expectedSize(volume: number): number | undefined {
+    return volume < this.volumes ? this.record.volumeBytes : this.#lastVolumeSize
+  }
+
+  /** Path of a volume, also of one that is missing. */
+  pathOf(volume: number): string {
+    return this.#files.pathOf(volume)
+  }
+
+  /** Where the pieces of a blob are; none for one that is not carried. */
+  segmentsOf(blob: ArchiveBlob): readonly Segment[] {
+    return segmentsOfBlob(blob, this.record.volumeBytes)
+  }
+
+  /** True where the content is carried, is no hole, and every volume of it is here. */
+  has(digest: Digest): boolean {
+    const blob = this.blobs.get(digest)
+    if (!blob?.place || this.#holes.has(digest)) return false
+    return this.segmentsOf(blob).every(({ volume }) => this.#files.sizeOf(volume) !== undefined)
+  }
+
+  /**
+   * The bytes of a blob or manifest from `offset` on. NOT proven: the consumer hashes them, once.
+   *
+   * @throws KnownError BLOB_UNKNOWN where it is not carried, ARCHIVE_INCOMPLETE where it is a hole or a volume of it is
+   * missing, ARCHIVE_DAMAGED where a volume is too short, FILE_UNREADABLE
+   */
+  async *open(
+    digest: Digest,
+    { offset = 0, signal }: { offset?: number | undefined; signal?: AbortSignal | undefined } = {},
+  ): AsyncGenerator<Uint8Array> {
+    const blob = this.blobs.get(digest)
+    if (!blob?.place) throw notCarried(this.pathOf(1), digest)
+    if (this.#holes.has(digest)) throw hole(this.pathOf(1), digest)
+    const segments = this.segmentsOf(blob)
+    const gone = segments.find(({ volume }) => this.#files.sizeOf(volume) === undefined)
+    if (gone) throw missingFor(this.pathOf(gone.volume), gone.volume, digest)
+    yield* streamSegments(this.#files, segments, { start: offset, signal })
+  }
+
+  /** The text of the plan, proven. */
+  async readPlan(): Promise<string> {
+    const entry = this.entries.find(({ name }) => name === entryNames.plan)
+    const { digest } = this.record.files.plan
+    const bytes = entry ? await readEntry(this.#files, entry) : Buffer.alloc(0)
+    const actual = digestOf(bytes, algorithmOf(digest))
+    if (actual === digest) return bytes.toString('utf8')
+    const file = this.pathOf(entry?.segments[0]?.volume ?? 1)
+    throw new KnownError(
+      'ARCHIVE_DAMAGED',
+      `${file}: ${entryNames.plan} is damaged: expected ${digest}, found ${actual}`,
+      {
+        details: { file, entry: entryNames.plan, expected: digest, actual },
+      },
+    )
+  }
+
+  async close(): Promise<void> {
+    await this.#files.close()
+  }
+}
+
+function notCarried(file: string, digest: Digest): KnownError {
+  return new KnownError('BLOB_UNKNOWN', `The archive of ${file} does not carry ${digest}`, {
+    details: { file, digest },
+    hint: 'The target held it when the archive was made. Make an archive with a receipt of what the target holds now.',
+  })
+}
+
+function hole(file: string, digest: Digest): KnownError {
+  return new KnownError('ARCHIVE_INCOMPLETE', `${digest} could not be had when the archive of ${file} was made`, {
+    details: { file, digest },
+    hint: 'On the connected side run mirror again: what is missing now comes with the next archive.',
+  })
+}
+
+function missingFor(file: string, volume: number, digest: Digest): KnownError {
+  return new KnownError('ARCHIVE_INCOMPLETE', `${file}, volume ${volume}, is not there, and ${digest} lies in it`, {
+    details: { file, volume, digest },
+  })
+}

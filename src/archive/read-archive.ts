@@ -1,0 +1,167 @@
+/** Opens an archive: reads its index, and finds out whether it is one, whole, and what its names say. */
+import { KnownError } from '../errors/known-error.ts'
+import type { Digest } from '../oci/digest.ts'
+import { Archive } from './archive.ts'
+import { type ArchiveClose, readClose, readEndRecord, readVolumeRecord } from './archive-close.ts'
+import { type ArchiveFrontPage, readFront } from './archive-front.ts'
+import type { FoundArchive } from './find-archives.ts'
+import { ReadVolumes } from './read-volumes.ts'
+import type { ArchiveRecord, EndRecord } from './records.ts'
+
+export interface OpenArchiveOptions {
+  /** Opens what has volumes of wrong sizes or of another archive, too, as long as the index is whole: see `problems`. */
+  readonly allowDamage?: boolean
+}
+
+/**
+ * Volumes may be missing, except those with the index: see `missingVolumes`.
+ *
+ * @throws KnownError ARCHIVE_UNFINISHED, ARCHIVE_INVALID, ARCHIVE_DAMAGED, ARCHIVE_INCOMPLETE where the index is not there,
+ * FILE_UNREADABLE
+ */
+export async function openArchive(found: FoundArchive, options: OpenArchiveOptions = {}): Promise<Archive> {
+  if (found.isUnfinished) throw unfinished(found)
+  const files = new ReadVolumes(found)
+  try {
+    return await new Opening(found, files, options).run()
+  } catch (error) {
+    await files.close()
+    throw error
+  }
+}
+
+class Opening {
+  readonly #found: FoundArchive
+  readonly #files: ReadVolumes
+  readonly #allowDamage: boolean
+  readonly #problems: KnownError[] = []
+
+  constructor(found: FoundArchive, files: ReadVolumes, { allowDamage = false }: OpenArchiveOptions) {
+    this.#found = found
+    this.#files = files
+    this.#allowDamage = allowDamage
+  }
+
+  async run(): Promise<Archive> {
+    const last = this.#found.volumes.at(-1)?.volume ?? 1
+    const claims = await this.#readClaims()
+    const end = this.#files.sizeOf(last) === undefined ? undefined : await readEndRecord(this.#files, last)
+    const front = await readFront(this.#files, new Set([...claims.values(), ...(end ? [end.id] : [])]))
+    this.#checkIdentity(front, claims)
+    if (end && (end.id !== front.id || end.sequence !== front.record.sequence)) {
+      this.#refuse(foreign(this.#files.pathOf(last), front.id, end.id))
+    }
+    const close = end && (await this.#readClose(front))
+    const volumes = this.#countVolumes({ front, end, last })
+    const { found, files } = { found: this.#found, files: this.#files }
+    const archive = new Archive({ found, files, front, close, end, volumes, problems: this.#problems })
+    this.#checkSizes(archive)
+    return archive
+  }
+
+  /** The archive that each volume says it belongs to. */
+  async #readClaims(): Promise<ReadonlyMap<number, Digest>> {
+    const claims = new Map<number, Digest>()
+    for (const { volume } of this.#found.volumes) {
+      try {
+        const record = await readVolumeRecord(this.#files, volume)
+        if (record.volume !== volume) this.#refuse(misplaced(this.#files.pathOf(volume), record.volume))
+        claims.set(volume, record.id)
+      } catch (error) {
+        if (!(error instanceof KnownError)) throw error
+        this.#refuse(error)
+      }
+    }
+    return claims
+  }
+
+  #checkIdentity({ id, record }: ArchiveFrontPage, claims: ReadonlyMap<number, Digest>): void {
+    for (const [volume, claim] of claims) {
+      if (claim !== id) this.#refuse(foreign(this.#files.pathOf(volume), id, claim))
+    }
+    if (record.sequence !== this.#found.sequence) this.#refuse(misnamed(this.#files.pathOf(1), record))
+  }
+
+  async #readClose(front: ArchiveFrontPage): Promise<ArchiveClose | undefined> {
+    try {
+      return await readClose(this.#files, front)
+    } catch (error) {
+      if (!(error instanceof KnownError)) throw error
+      // Volumes may be missing.
+      if (error.code !== 'ARCHIVE_INCOMPLETE') this.#refuse(error)
+      return undefined
+    }
+  }
+
+  #countVolumes({ front, end, last }: { front: ArchiveFrontPage; end: EndRecord | undefined; last: number }): number {
+    const needed = Math.max(front.layout.volume, last)
+    if (end?.volumes === needed) return needed
+    if (end) this.#refuse(wrongCount(this.#files.pathOf(last), end.volumes, needed))
+    // A full volume without an end is followed by another.
+    const isFull = last === needed && this.#files.sizeOf(last) === front.record.volumeBytes
+    return isFull ? needed + 1 : needed
+  }
+
+  #checkSizes(archive: Archive): void {
+    for (const { volume, size } of this.#found.volumes) {
+      const expected = archive.expectedSize(volume)
+      if (expected !== undefined && expected !== size) {
+        this.#refuse(wrongSize(this.#files.pathOf(volume), { volume, size, expected }))
+      }
+      // Only what is in the last volume tells its size.
+      if (expected === undefined && !archive.end) this.#refuse(withoutEnd(this.#files.pathOf(volume), volume))
+    }
+  }
+
+  #refuse(problem: KnownError): void {
+    if (!this.#allowDamage) throw problem
+    this.#problems.push(problem)
+  }
+}
+
+function unfinished({ directory, stem, volumes }: FoundArchive): KnownError {
+  return new KnownError(
+    'ARCHIVE_UNFINISHED',
+    `The archive ${stem} in ${directory} is unfinished: ${volumes.length} of its volumes are complete`,
+    { details: { directory, archive: stem, volumes: volumes.length } },
+  )
+}
+
+function foreign(file: string, expected: Digest, actual: Digest): KnownError {
+  return new KnownError('ARCHIVE_INVALID', `${file} belongs to another archive: to ${actual}, not to ${expected}`, {
+    details: { file, expected, actual },
+    hint: 'Put the volumes of each archive into the directory as they were written, under the names that they had.',
+  })
+}
+
+function misnamed(file: string, { sequence }: ArchiveRecord): KnownError {
+  return new KnownError('ARCHIVE_INVALID', `${file} is renamed: it is archive ${sequence}`, {
+    details: { file, sequence },
+  })
+}
+
+function misplaced(file: string, volume: number): KnownError {
+  return new KnownError('ARCHIVE_INVALID', `${file} is renamed: it is volume ${volume}`, { details: { file, volume } })
+}
+
+function wrongCount(file: string, claimed: number, actual: number): KnownError {
+  return new KnownError('ARCHIVE_INVALID', `${file} says that there are ${claimed} volumes; there are ${actual}`, {
+    details: { file, claimed, actual },
+  })
+}
+
+function wrongSize(
+  file: string,
+  { size, expected, volume }: Record<'size' | 'expected' | 'volume', number>,
+): KnownError {
+  const how = size < expected ? 'cut' : 'longer than it was written'
+  return new KnownError('ARCHIVE_DAMAGED', `${file} is ${how}: it has ${size} bytes instead of ${expected}`, {
+    details: { file, volume, size, expected },
+  })
+}
+
+function withoutEnd(file: string, volume: number): KnownError {
+  return new KnownError('ARCHIVE_DAMAGED', `${file} has no end record: it was cut, or its end is damaged`, {
+    details: { file, volume },
+  })
+}
