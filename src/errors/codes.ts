@@ -92,6 +92,16 @@ export const errorCodes = {
     retryable: false,
     hint: 'Run the command that began it again: it goes on where it stopped.',
   },
+  ARCHIVE_EXISTS: {
+    exitCode: 1,
+    retryable: false,
+    hint: 'Move the archive that is there to another directory, or name another one for this.',
+  },
+  ARCHIVE_VOLUME_TOO_LARGE: {
+    exitCode: 1,
+    retryable: false,
+    hint: 'Set a smaller archiveSize in the configuration: on FAT a file has less than 4 GiB, and ulimit -f can set another limit.',
+  },
   KEY_INVALID: {
     exitCode: 1,
     retryable: false,
@@ -102,10 +112,25 @@ export const errorCodes = {
     retryable: false,
     hint: 'What came is not what was signed. Do not use it; have it sent again, and ask who had it in their hands.',
   },
+  ARCHIVE_OUT_OF_ORDER: {
+    exitCode: 1,
+    retryable: false,
+    hint: 'Load the archives that come before it first, or ask for one made from a receipt of this side, or for a full one.',
+  },
+  ARCHIVE_OTHER_TARGET: {
+    exitCode: 1,
+    retryable: false,
+    hint: 'Load the archive that was made for this target, or have one made from a receipt of it.',
+  },
   RECEIPT_INVALID: {
     exitCode: 1,
     retryable: false,
     hint: 'Have the receipt made anew with sallyport archive receipt, or make a full archive: --full.',
+  },
+  REPAIR_LIST_INVALID: {
+    exitCode: 1,
+    retryable: false,
+    hint: 'Carry the file again as sallyport archive verify --repair-list wrote it: it is not to be edited.',
   },
   // Talking to a registry
   REGISTRY_UNREACHABLE: {
@@ -173,6 +198,17 @@ export const errorCodes = {
     exitCode: 1,
     retryable: false,
     hint: 'Correct the location in that entry; where a host with a port is meant, give it an entry of its own. podman and the nodes would fail too, without trying a mirror.',
+  },
+  // A cluster
+  KUBECONFIG_INVALID: {
+    exitCode: 78,
+    retryable: false,
+    hint: 'Use a kubeconfig with a token or a client certificate; where the login is done by a program, save the objects instead: oc get pods,nodes,clusterversion,catalogsources,imagestreams -A -o json > FILE',
+  },
+  CLUSTER_UNREADABLE: {
+    exitCode: 1,
+    retryable: true,
+    hint: 'Check the API URL, its CA, and that this user may list pods, nodes and the like in all namespaces (oc auth can-i list pods -A); or save the objects with: oc get … -A -o json > FILE',
   },
   // The disk
   STORE_LOCKED: {
