@@ -51,9 +51,9 @@ export async function writeOcMirrorArchive(t: Cleanup, options: OcMirrorArchiveO
   const carried = blobs.filter((name) => !options.history?.some((digest) => name.includes(digest.replace(/^.*:/, ''))))
   const names = [
     ...(await filesBelow(cache, `${storage}/repositories`)),
+    ...carried,
     ...(await filesBelow(cache, 'working-dir')),
     configurationName,
-    ...carried,
   ]
   const tars = new TarFiles(directory, options.archiveBytes ?? Number.POSITIVE_INFINITY)
   for (const name of names) await tars.add(name, await readFile(join(cache, name)))

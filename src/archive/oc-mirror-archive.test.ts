@@ -96,17 +96,17 @@ test('a list of referrers under a tag counts, and an image that is tagged by its
     children: [{ ...empty, descriptor: { ...empty.descriptor, artifactType: 'text/plain' } }],
     tag,
   })
-  const itself = makeImage({ seed: 'one', tag })
   const repositories = [{ repository: 'team/app', images: [image, sbom, empty, listed] }]
   const archive = await open((await writeOcMirrorArchive(t, { content: repositories })).directory)
   assert.deepEqual(
     (await archive.referrers(source, image.digest)).map(({ digest }) => digest),
     [sbom.digest, empty.digest].sort(),
   )
-  const byDigest = await open(
-    (await writeOcMirrorArchive(t, { content: [{ repository: 'team/app', images: [itself] }] })).directory,
-  )
-  assert.deepEqual(await byDigest.referrers(source, image.digest), [])
+  const options = { seed: 'list', architectures: ['amd64', 'arm64'] }
+  const { digest: subject } = makeMultiArch(options)
+  const itself = makeMultiArch({ ...options, tag: `sha256-${hexOf(subject)}` })
+  const { directory } = await writeOcMirrorArchive(t, { content: [{ repository: 'team/app', images: [itself] }] })
+  assert.deepEqual(await (await open(directory)).referrers(source, subject), [])
 })
 
 test('images, configurations and the files of the workspace are listed', async (t) => {

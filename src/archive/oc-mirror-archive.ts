@@ -3,14 +3,14 @@
  *
  * Source of the layout: openshift/oc-mirror `internal/pkg/archive/{archive,unarchive,permissive_adder}.go`.
  */
-import { basename } from 'node:path'
 import { KnownError } from '../errors/known-error.ts'
+import { mapConcurrently } from '../host/concurrency.ts'
 import type { ContentSource, FetchBlobOptions, RawManifest } from '../oci/content.ts'
 import type { Descriptor } from '../oci/descriptor.ts'
 import type { Digest } from '../oci/digest.ts'
 import { formatReference, type Reference, repositoryName } from '../oci/reference.ts'
 import { type FileSlice, readSlice, streamSlice } from './file-slice.ts'
-import { findOcMirrorFiles, indexStorage, type OcMirrorFiles } from './oc-mirror-files.ts'
+import { findOcMirrorFiles, indexStorage, type OcMirrorFiles, remedyFor } from './oc-mirror-files.ts'
 import { OcMirrorIndex } from './oc-mirror-index.ts'
 import { OcMirrorManifests } from './oc-mirror-manifests.ts'
 import { type ArchiveFlaw, scanTar } from './tar-scan.ts'
@@ -145,9 +145,9 @@ export class OcMirrorArchive implements ContentSource {
     const names = [...this.#index.tags].flatMap(([repository, tags]) =>
       [...tags].map(([tag, digest]) => ({ repository, tag, digest })),
     )
-    const images = await Promise.all(
-      names.map(async (name) => ({ ...name, isCarried: (await this.#index.placesOf(name.digest)).length > 0 })),
-    )
+    const images = await mapConcurrently(names, 64, async (name) => {
+      return { ...name, isCarried: (await this.#index.placesOf(name.digest)).length > 0 }
+    })
     return images.sort((a, b) => (`${a.repository}:${a.tag}` < `${b.repository}:${b.tag}` ? -1 : 1))
   }
 
@@ -210,7 +210,7 @@ function wrongSize(subject: string, descriptor: Descriptor, { file, offset, size
     `${subject}: ${file} holds ${size} bytes at byte ${offset}; the blob has ${descriptor.size}`,
     {
       details: { file, offset, digest: descriptor.digest, expected: descriptor.size, received: size },
-      hint: `Copy ${basename(file)} again from where oc-mirror wrote it, or let oc-mirror write the archive again.`,
+      hint: remedyFor(file),
       retryable: false,
     },
   )

@@ -1,7 +1,7 @@
 /** Finds what oc-mirror left in a directory: archives, and a cache that is already unpacked. */
 import type { Dirent } from 'node:fs'
 import { readdir, readFile, stat } from 'node:fs/promises'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import { hasSystemCode, KnownError } from '../errors/known-error.ts'
 import { mapConcurrently } from '../host/concurrency.ts'
 import { isDigest } from '../oci/digest.ts'
@@ -32,6 +32,13 @@ export async function findOcMirrorFiles(directory: string): Promise<OcMirrorFile
     if (!(await stat(archive)).isFile()) throw invalidArchive(archive, 0, 'this is no file')
   }
   return archives.length + fromV1.length + roots.length > 0 ? { archives, fromV1, roots } : undefined
+}
+
+/** What to do about a file that holds other bytes than it should. */
+export function remedyFor(file: string): string {
+  return file.endsWith('.tar')
+    ? `Copy ${basename(file)} again from where oc-mirror wrote it, or let oc-mirror write the archive again.`
+    : 'Remove this file and let oc-mirror fill its cache again, or read its archives instead of the cache.'
 }
 
 /** Reads the names of a storage on disk; its blobs are looked for when they are asked for. */

@@ -7,6 +7,7 @@ import type { Descriptor } from '../oci/descriptor.ts'
 import { algorithmOf, type Digest, digestOf, hexOf } from '../oci/digest.ts'
 import { type Manifest, maxManifestBytes, parseManifest } from '../oci/manifest.ts'
 import { type FileSlice, readSlice } from './file-slice.ts'
+import { remedyFor } from './oc-mirror-files.ts'
 import type { OcMirrorIndex } from './oc-mirror-index.ts'
 
 interface Referrer {
@@ -17,7 +18,7 @@ interface Referrer {
 export class OcMirrorManifests {
   readonly #index: OcMirrorIndex
   readonly #directory: string
-  #referrers: Promise<readonly Referrer[]> | undefined
+  #referrers: Promise<ReadonlyMap<Digest, readonly Referrer[]>> | undefined
 
   constructor(index: OcMirrorIndex, directory: string) {
     this.#index = index
@@ -56,8 +57,7 @@ export class OcMirrorManifests {
   /** What hangs on `subject` in these repositories, in the order of the digests. */
   async referrers(repositories: readonly string[], subject: Digest): Promise<readonly Descriptor[]> {
     this.#referrers ??= this.#scan()
-    const found = (await this.#referrers)
-      .filter((referrer) => referrer.subject === subject)
+    const found = ((await this.#referrers).get(subject) ?? [])
       .map(({ descriptor }) => descriptor)
       .filter(({ digest }) => repositories.some((one) => this.#index.revisions.get(digest)?.includes(one)))
     const listed = await Promise.all(repositories.map((repository) => this.#listed(repository, subject)))
@@ -86,7 +86,7 @@ export class OcMirrorManifests {
       `${subject}: this ${what} is not in what can be read of ${this.#directory}: ${basename(file)} at byte ${offset}: ${why}`,
       {
         details: { subject, directory: this.#directory, file, offset },
-        hint: `Copy ${basename(file)} again from where oc-mirror wrote it, or let oc-mirror write the archive again.`,
+        hint: remedyFor(file),
       },
     )
   }
@@ -102,14 +102,14 @@ export class OcMirrorManifests {
     return index.kind === 'index' ? index.manifests : []
   }
 
-  async #scan(): Promise<readonly Referrer[]> {
+  async #scan(): Promise<ReadonlyMap<Digest, readonly Referrer[]>> {
     const found = await mapConcurrently([...this.#index.revisions.keys()], 16, async (digest) => {
       const raw = await this.#readIfSound(digest)
       const manifest = raw && parseManifest(raw.bytes, raw.descriptor.mediaType, digest)
       if (raw === undefined || manifest?.subject === undefined) return []
       return [{ subject: manifest.subject.digest, descriptor: describeReferrer(raw, manifest) }]
     })
-    return found.flat()
+    return Map.groupBy(found.flat(), ({ subject }) => subject)
   }
 
   /** The cache is shared by all configurations: what is wrong with one image must not stop another. */
@@ -142,7 +142,7 @@ function damaged({ file, offset, size }: FileSlice, digest: Digest, bytes: Buffe
     `${file}: the ${size} bytes at byte ${offset} are ${actual}, not ${digest}`,
     {
       details: { file, offset, size, expected: digest, actual },
-      hint: `Copy ${basename(file)} again from where oc-mirror wrote it, or let oc-mirror write the archive again.`,
+      hint: remedyFor(file),
       retryable: false,
     },
   )

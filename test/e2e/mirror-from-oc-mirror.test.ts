@@ -5,10 +5,12 @@ import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { promisify } from 'node:util'
-import { type OcMirrorArchive, openOcMirrorArchive } from '../../src/archive/oc-mirror-archive.ts'
+import { openOcMirrorArchive } from '../../src/archive/oc-mirror-archive.ts'
+import { parseImageSetConfiguration } from '../../src/config/image-set-configuration.ts'
 import { storedNames } from '../../src/mirror/oc-mirror-names.ts'
 import { startDockerRegistry } from '../../testkit/docker-registry.ts'
 import { startEmbeddedRegistry } from '../../testkit/embedded-registry.ts'
+import { goTar } from '../../testkit/go-tar.ts'
 import { makeImage } from '../../testkit/image.ts'
 import { runMirror } from '../../testkit/mirror-run.ts'
 import { cachedContent, writeOcMirrorArchive } from '../../testkit/oc-mirror-archive.ts'
@@ -46,16 +48,12 @@ function snapshot({ address }: { address: string }, { content }: Upstream) {
   )
 }
 
-async function openFor(directory: string, { mirror }: { mirror: object }): Promise<OcMirrorArchive> {
-  const archive = await openOcMirrorArchive(directory, { names: storedNames(mirror) })
-  assert.ok(archive)
-  return archive
-}
-
 /** Mirrors from `directory` with a configuration of the network that leads nowhere. */
 async function mirrorFrom(t: Cleanup, directory: string, config: string) {
   const target = await startEmbeddedRegistry(t)
-  const source = await openFor(directory, JSON.parse(config) as { mirror: object })
+  const { mirror } = parseImageSetConfiguration({ file: 'isc.yaml', text: config })
+  const source = await openOcMirrorArchive(directory, { names: storedNames(mirror) })
+  assert.ok(source)
   const result = await runMirror(t, {
     config,
     target: `docker://${target.address}/ocp`,
@@ -123,4 +121,22 @@ test('what CNCF distribution stored is read as it lies, and from tars of every f
     assert.deepEqual([result.exitStatus, result.failures, source.flaws], [0, [], []], format)
     assert.deepEqual(await snapshot(target, upstream), expected, format)
   }
+})
+
+test("what Go's library writes is read, also under names that only a pax header can hold", async (t) => {
+  const long = [...'abcd'].map((letter) => letter.repeat(55)).join('/')
+  const [image, deep] = [makeImage({ seed: 'go', tag: '1' }), makeImage({ seed: 'deep', tag: 'v'.repeat(128) })]
+  const { cache } = await writeOcMirrorArchive(t, {
+    content: [
+      { repository: 'team/app', images: [image] },
+      { repository: long, images: [deep] },
+    ],
+  })
+  const directory = await tempDir(t)
+  if (!(await goTar(t, cache, join(directory, 'mirror_000001.tar')))) return
+  const additional = [{ name: 'quay.io/team/app:1' }, { name: `quay.io/${long}:${'v'.repeat(128)}` }]
+  const { target, result, source } = await mirrorFrom(t, directory, imageSetText({ additional }))
+  assert.deepEqual([result.exitStatus, result.failures, source.flaws], [0, [], []])
+  const held = await snapshotRegistry(`http://${target.address}`)
+  assert.deepEqual([held['ocp/team/app:1'], held[`ocp/${long}:${'v'.repeat(128)}`]], [image.digest, deep.digest])
 })
