@@ -5,7 +5,6 @@ import { openBlocks, readBlock, writeBlock } from './block-file.ts'
 import type { ParityFile } from './read-parity.ts'
 import { bytesOf, readRows, wordsOf } from './read-rows.ts'
 import { addToParity, planRebuilding, type Rebuilding, rebuild } from './reed-solomon.ts'
-import { partialSuffix } from './volume-names.ts'
 
 /** A volume that is looked at, and perhaps written to. */
 export interface Patient {
@@ -20,6 +19,11 @@ export interface Patient {
   rebuiltBytes: number
   lostBytes: number
 }
+
+/**
+ * Of a volume that is being made again. Not `.partial`: that stands for an archive which the other side has not finished.
+ */
+export const rebuildingSuffix = '.rebuilding'
 
 interface Row {
   readonly row: number
@@ -151,7 +155,7 @@ export class RowRepair {
 
 async function writeTo(patient: Patient, bytes: Uint8Array, offset: number): Promise<void> {
   const { path, wasMissing } = patient
-  patient.output ??= await openBlocks(wasMissing ? path + partialSuffix : path, wasMissing ? 'create' : 'write')
+  patient.output ??= await openBlocks(wasMissing ? path + rebuildingSuffix : path, wasMissing ? 'create' : 'write')
   if (patient.output) await writeBlock(patient.output, bytes, offset)
 }
 

@@ -7,8 +7,8 @@ import { openBlocks, readBlock } from './block-file.ts'
 import { archiveFiles } from './parity-names.ts'
 import { closeParity, openParity, type ParityFile } from './read-parity.ts'
 import { VolumeRecord } from './records.ts'
-import { type Patient, RowRepair } from './repair-rows.ts'
-import { partialSuffix, volumeName } from './volume-names.ts'
+import { type Patient, RowRepair, rebuildingSuffix } from './repair-rows.ts'
+import { volumeName } from './volume-names.ts'
 
 export interface RepairOptions {
   readonly signal: AbortSignal
@@ -96,7 +96,7 @@ async function repairGroup(
     for (const { file, output, wasMissing, path } of patients) {
       await file?.close()
       await output?.close()
-      if (wasMissing) await rm(path + partialSuffix, { force: true })
+      if (wasMissing) await rm(path + rebuildingSuffix, { force: true })
     }
   }
 }
@@ -112,7 +112,7 @@ async function finish(patient: Patient): Promise<void> {
   if (!patient.output) return
   await patient.output.truncate(size)
   await patient.output.sync()
-  if (wasMissing) await rename(path + partialSuffix, path)
+  if (wasMissing) await rename(path + rebuildingSuffix, path)
 }
 
 function wasDamaged({ wasMissing, rebuiltBytes, lostBytes }: Patient): boolean {
