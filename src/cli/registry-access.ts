@@ -1,40 +1,46 @@
 /** The options by which every command that talks to registries is told how, and what is built from them. */
-import type { Command } from 'commander'
+import { type Command, Option } from 'commander'
 import { loadRegistriesConf } from '../config/registries-conf.ts'
-import { KnownError } from '../errors/known-error.ts'
 import type { ContentSource } from '../oci/content.ts'
-import { credentialsFromFiles } from '../remote/auth-file.ts'
 import { createRegistryClient, type RegistryClient } from '../remote/client.ts'
 import { proxiesFromEnv } from '../remote/proxy.ts'
 import { withRegistriesConf } from '../remote/registries-conf-source.ts'
-import { tlsOptionsFromEnv } from '../remote/tls-settings.ts'
+import type { RetryPolicy } from '../remote/retry.ts'
 import type { CliContext } from './context.ts'
+import { readBoolean, readCount, readDurationMs } from './flag-values.ts'
+import { addSideOptions, areSidesApart, type Side, type SideOptions, sideAccess } from './side-access.ts'
 
-export interface AccessOptions {
-  authfile?: string
+export interface AccessOptions extends SideOptions {
   registriesConf?: string
-  ca?: string[]
+  /** Absent: true. */
   srcTlsVerify?: boolean
   destTlsVerify?: boolean
+  /** For the side of which nothing is said. */
+  tlsVerify?: boolean
+  retryTimes?: number
+  /** Milliseconds; 0 for a wait that doubles. */
+  retryDelay?: number
 }
 
 export function addAccessOptions(command: Command): Command {
-  return command
+  command
     .option('--authfile <file>', 'credentials, as podman login writes them (also REGISTRY_AUTH_FILE)')
     .option('--registries-conf <file>', 'registries.conf for reading (also CONTAINERS_REGISTRIES_CONF)')
     .option('--ca <file...>', 'CA certificates to trust besides those of the machine and of certs.d')
-    .option('--src-tls-verify [yes]', 'verify the certificates of sources', readBoolean, true)
+    .option('--src-tls-verify [yes]', 'verify the certificates of sources (default: true)', readBoolean)
     .option(
       '--dest-tls-verify [yes]',
-      'verify the certificate of the destination; =false also allows plain HTTP',
+      'verify the certificate of the destination; =false also allows plain HTTP (default: true)',
       readBoolean,
-      true,
     )
-}
-
-function readBoolean(text: string): boolean {
-  if (text === 'true' || text === 'false') return text === 'true'
-  throw new KnownError('USAGE', `"${text}" is neither true nor false`)
+    .option('--retry-times <count>', 'how often a request that failed is made again (default: 5)', readCount(0))
+    .option(
+      '--retry-delay <duration>',
+      'wait before that: 10s, 1m; 0 for one that doubles (default: 0)',
+      readDurationMs,
+    )
+    .addOption(new Option('--tls-verify [yes]', 'both of the above').argParser(readBoolean).hideHelp())
+  return addSideOptions(command)
 }
 
 export interface Registries {
@@ -45,18 +51,33 @@ export interface Registries {
   readonly close: () => void
 }
 
-/** @throws KnownError where registries.conf or a credentials file does not load */
+/** @throws KnownError where flags contradict each other, and where registries.conf or a credentials file does not load */
 export async function openRegistries(options: AccessOptions, context: CliContext): Promise<Registries> {
   const { env, clock, log } = context
   const { conf } = await loadRegistriesConf({ path: options.registriesConf, env })
-  const client = createRegistryClient({
-    clock,
-    log,
-    credentials: credentialsFromFiles({ env, authFile: options.authfile, userId: process.getuid?.() }),
-    tls: { ...tlsOptionsFromEnv(env), extraCaFiles: options.ca ?? [] },
-    proxies: proxiesFromEnv(env),
-  })
-  const source = options.srcTlsVerify === false ? client.insecurely() : client
-  const target = options.destTlsVerify === false ? client.insecurely() : client
-  return { source: withRegistriesConf(source, conf), target, close: () => client.close() }
+  const retries = retriesOf(options)
+  const clientFor = (side: Side) =>
+    createRegistryClient({
+      clock,
+      log,
+      ...sideAccess(side, options, context),
+      proxies: proxiesFromEnv(env),
+      limits: { retries },
+    })
+  const dest = clientFor('dest')
+  const src = areSidesApart(options) ? clientFor('src') : dest
+  const isVerified = (said: boolean | undefined) => said ?? options.tlsVerify ?? true
+  const source = isVerified(options.srcTlsVerify) ? src : src.insecurely()
+  const target = isVerified(options.destTlsVerify) ? dest : dest.insecurely()
+  const close = () => {
+    for (const client of new Set([src, dest])) client.close()
+  }
+  return { source: withRegistriesConf(source, conf), target, close }
+}
+
+function retriesOf({ retryTimes, retryDelay }: AccessOptions): Partial<RetryPolicy> {
+  return {
+    ...(retryTimes !== undefined && { attempts: retryTimes + 1, connectAttempts: retryTimes + 1 }),
+    ...(retryDelay !== undefined && retryDelay > 0 && { constantDelayMs: retryDelay }),
+  }
 }
