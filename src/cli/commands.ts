@@ -30,6 +30,11 @@ export const commands: readonly CommandEntry[] = [
     load: () => import('./commands/verify.ts'),
   },
   {
+    name: 'config',
+    summary: 'configurations: check, convert to v2alpha1, JSON Schema',
+    load: () => import('./commands/config.ts'),
+  },
+  {
     name: 'resolve',
     summary: 'which endpoints a node would try for an image, in order, and why',
     load: () => import('./commands/resolve.ts'),

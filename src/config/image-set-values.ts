@@ -15,30 +15,40 @@ export function isLocalLayout(name: string): boolean {
   return name.startsWith('oci:')
 }
 
+/** What editors check while one types, which cannot parse a reference: the form without its finer points. */
+const shapes = {
+  image: String.raw`^(?:oci:.+|(?:docker://)?[A-Za-z0-9.:/_-]*[a-z0-9](?::\w[\w.-]*)?(?:@sha\d+:[0-9a-f]+)?)$`,
+  catalog: String.raw`^(?:oci:.+|(?:docker://)?[A-Za-z0-9.:/_-]*[a-z0-9](?::\w[\w.-]*|@sha\d+:[0-9a-f]+)+)$`,
+  repositoryPath: '^[a-z0-9]+(?:[._/-]+[a-z0-9]+)*$',
+  tag: String.raw`^\w[\w.-]{0,127}$`,
+} as const
+
 /** Fields of the schemas, each with what is said when its value does not fit. */
 export const values = {
-  image: z.string().superRefine((name, context) => void checkImage(name, context)),
+  image: z
+    .string()
+    .superRefine((name, context) => void checkImage(name, context))
+    .meta({ pattern: shapes.image }),
   /** oc-mirror also wants a tag or a digest here: the name of the catalog's resources is made from it. */
-  catalog: z.string().superRefine((name, context) => {
-    const reference = checkImage(name, context)
-    if (reference && reference.tag === undefined && reference.digest === undefined) {
+  catalog: z
+    .string()
+    .superRefine((name, context) => {
+      const reference = checkImage(name, context)
+      if (reference === undefined || reference.tag !== undefined || reference.digest !== undefined) return
       const message = `"${name}" has neither tag nor digest; a catalog needs one, for example ${name}:v4.18`
       context.addIssue({ code: 'custom', message })
-    }
-  }),
-  repositoryPath: z.string().superRefine((path, context) => {
-    if (isRepositoryPath(path)) return
-    const remedy = /^[^:@]+:[^:@/]+$/.test(path)
-      ? 'the tag has a field of its own, targetTag'
-      : 'write lower-case names with / between them, without host, tag or digest, for example my-team/my-image'
-    const message = `"${path}" is not a repository path; ${remedy}`
-    context.addIssue({ code: 'custom', message })
-  }),
-  tag: z.string().superRefine((tag, context) => {
-    if (isTag(tag)) return
-    const message = `"${tag}" is not a tag: up to 128 letters, digits, _ . and -, the first no . or -`
-    context.addIssue({ code: 'custom', message })
-  }),
+    })
+    .meta({ pattern: shapes.catalog }),
+  repositoryPath: z
+    .string()
+    .refine(isRepositoryPath, { error: ({ input }) => noRepositoryPath(String(input)) })
+    .meta({ pattern: shapes.repositoryPath }),
+  tag: z
+    .string()
+    .refine(isTag, {
+      error: ({ input }) => `"${input}" is not a tag: up to 128 letters, digits, _ . and -, the first no . or -`,
+    })
+    .meta({ pattern: shapes.tag }),
   releaseVersion: z.string().regex(releaseVersionPattern, {
     error: ({ input }) =>
       `"${input}" is not a release version${placeholderHint(String(input)) || '; write all three numbers, for example 4.18.9'}`,
@@ -50,10 +60,16 @@ export const values = {
   name: z.string().min(1, { error: 'a name must stand here, and it is empty' }),
 }
 
+function noRepositoryPath(path: string): string {
+  const remedy = /^[^:@]+:[^:@/]+$/.test(path)
+    ? 'the tag has a field of its own, targetTag'
+    : 'write lower-case names with / between them, without host, tag or digest, for example my-team/my-image'
+  return `"${path}" is not a repository path; ${remedy}`
+}
+
 function checkImage(name: string, context: z.RefinementCtx): ReturnType<typeof parseReference> | undefined {
   if (isLocalLayout(name)) {
-    if (!/^oci:(?:\/\/)?[^/]?.*[^/]/.test(name))
-      context.addIssue({ code: 'custom', message: `"${name}" names no directory` })
+    if (/^oci:\/*$/.test(name)) context.addIssue({ code: 'custom', message: `"${name}" names no directory` })
     return undefined
   }
   try {

@@ -4,12 +4,12 @@
  *
  * Source: openshift/oc-mirror `v1/pkg/api/v1alpha1/{config_types,include_config}.go` against `v1alpha2`.
  */
-import { isScalar, type Pair, Scalar } from 'yaml'
+import { isScalar, type Pair } from 'yaml'
 import type { Finding } from '../errors/finding.ts'
 import { finding } from '../errors/finding.ts'
 import { isAfter } from './versions.ts'
 import type { YamlFile } from './yaml-document.ts'
-import { isTrue, mapAt, mapsAt, removeField, renameField } from './yaml-edit.ts'
+import { addField, isTrue, mapAt, mapsAt, removeField, renameField } from './yaml-edit.ts'
 import { pairOf } from './yaml-place.ts'
 
 /** The groups that the format had before it became part of OpenShift. */
@@ -58,8 +58,8 @@ function updateVersions(channel: unknown, tell: Tell): Finding[] {
   removeField(map, 'versions')
   const [low, high] = [inOrder.at(0), inOrder.at(-1)]
   if (low === undefined || high === undefined) return []
-  if (!pairOf(map, 'minVersion')) map.set('minVersion', new Scalar(low))
-  if (!pairOf(map, 'maxVersion')) map.set('maxVersion', new Scalar(high))
+  addField(map, 'minVersion', low)
+  addField(map, 'maxVersion', high)
   const more = versions.length > 1 ? ', which also brings the releases between them' : ''
   return [tell(listed.key, `versions is read as minVersion ${low} and maxVersion ${high}${more}`)]
 }
@@ -80,9 +80,12 @@ function updateHeadsOnly(catalog: unknown, tell: Tell): Finding[] {
   const headsOnly = pairOf(catalog, 'headsOnly')
   const map = mapAt(catalog)
   if (headsOnly === undefined || map === undefined) return []
-  removeField(map, 'headsOnly')
-  if (isTrue(headsOnly.value)) return [tell(headsOnly.key, 'headsOnly: true is what happens without it')]
-  if (!pairOf(map, 'full')) map.set('full', new Scalar(true))
+  if (isTrue(headsOnly.value) || pairOf(map, 'full')) {
+    removeField(map, 'headsOnly')
+    return [tell(headsOnly.key, 'headsOnly: true is what happens without it')]
+  }
+  renameField(map, 'headsOnly', 'full')
+  if (isScalar(headsOnly.value)) headsOnly.value.value = true
   return [tell(headsOnly.key, 'headsOnly: false is read as full: true')]
 }
 
