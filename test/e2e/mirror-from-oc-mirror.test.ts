@@ -1,8 +1,8 @@
 /** What oc-mirror left in a directory, mirrored without a network to its source, against mirroring from the source itself. */
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
-import { readdir } from 'node:fs/promises'
-import { join } from 'node:path'
+import { readdir, stat, truncate } from 'node:fs/promises'
+import { basename, join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { promisify } from 'node:util'
 import { openOcMirrorArchive } from '../../src/archive/oc-mirror-archive.ts'
@@ -11,7 +11,7 @@ import { storedNames } from '../../src/mirror/oc-mirror-names.ts'
 import { startDockerRegistry } from '../../testkit/docker-registry.ts'
 import { startEmbeddedRegistry } from '../../testkit/embedded-registry.ts'
 import { goTar } from '../../testkit/go-tar.ts'
-import { makeImage } from '../../testkit/image.ts'
+import { makeImage, makeIndex } from '../../testkit/image.ts'
 import { runMirror } from '../../testkit/mirror-run.ts'
 import { cachedContent, writeOcMirrorArchive } from '../../testkit/oc-mirror-archive.ts'
 import { snapshotRegistry } from '../../testkit/registry-snapshot.ts'
@@ -139,4 +139,56 @@ test("what Go's library writes is read, also under names that only a pax header 
   assert.deepEqual([result.exitStatus, result.failures, source.flaws], [0, [], []])
   const held = await snapshotRegistry(`http://${target.address}`)
   assert.deepEqual([held['ocp/team/app:1'], held[`ocp/${long}:${'v'.repeat(128)}`]], [image.digest, deep.digest])
+})
+
+test('a second archive that carries only what is new is loaded after the first, into the same target', async (t) => {
+  const base = makeImage({ seed: 'base', tag: '1', layers: 3 })
+  const other = makeImage({ seed: 'other' })
+  const listed = makeIndex({ children: [base, other], tag: '2' })
+  const app = 'team/app'
+  const first = await writeOcMirrorArchive(t, { content: [{ repository: app, images: [base] }] })
+  const second = await writeOcMirrorArchive(t, {
+    content: [{ repository: app, images: [base, listed] }],
+    history: [base.digest, ...base.blobs.map(({ descriptor }) => descriptor.digest)],
+  })
+  const target = await startEmbeddedRegistry(t)
+  const workspace = await tempDir(t)
+  const load = async ({ directory }: { directory: string }, tags: readonly string[]) => {
+    const config = imageSetText({ additional: tags.map((tag) => ({ name: `quay.io/${app}:${tag}` })) })
+    const source = await openOcMirrorArchive(directory)
+    assert.ok(source)
+    const registriesConf = await writeRegistriesConf(t, '127.0.0.1:1')
+    return runMirror(t, {
+      config,
+      target: `docker://${target.address}`,
+      registriesConf,
+      workspace,
+      request: { source },
+    })
+  }
+  const alone = await load(second, ['1', '2'])
+  assert.equal(alone.exitStatus, 8)
+  for (const { error } of alone.failures)
+    assert.match(`${error.message} ${error.hint}`, /no file of oc-mirror.*Load the earlier/)
+  assert.equal((await load(first, ['1'])).exitStatus, 0)
+  const result = await load(second, ['1', '2'])
+  assert.deepEqual([result.exitStatus, result.failures], [0, []])
+  const held = await snapshotRegistry(`http://${target.address}`)
+  assert.deepEqual([held[`${app}:1`], held[`${app}:2`]], [base.digest, listed.digest])
+})
+
+test('from an archive that is cut everything whole arrives, and what does not is named with the file', async (t) => {
+  const { upstream, config, expected } = await mirrorDirectly(t)
+  const { directory, tars } = await writeOcMirrorArchive(t, { content: cachedContent(upstream), archiveBytes: 30_000 })
+  const cut = tars[Math.floor(tars.length / 2)] ?? ''
+  await truncate(cut, Math.floor((await stat(cut)).size / 2))
+  const { target, result, source } = await mirrorFrom(t, directory, config)
+  assert.equal(source.flaws.length, 1)
+  assert.ok(result.failures.length > 0 && result.exitStatus !== 0)
+  const lost = result.failures.filter(({ error }) => !error.message.includes(`${basename(cut)} at byte `))
+  assert.deepEqual(lost, [])
+  const held = await snapshot(target, upstream)
+  const tags = (names: object) => Object.keys(names).filter((name) => /^[^@ ]+$/.test(name))
+  assert.ok(tags(held).length > 0 && tags(held).length < tags(expected).length)
+  for (const name of tags(held)) assert.equal(held[name], expected[name])
 })
