@@ -1,23 +1,7 @@
-/** Referrers: distribution-spec, "Listing Referrers". */
-import type { Descriptor } from '../oci/descriptor.ts'
 import type { Digest } from '../oci/digest.ts'
-import type { Manifest } from '../oci/manifest.ts'
 import { mediaTypes } from '../oci/media-type.ts'
 import { Repository } from '../store/repository.ts'
 import { answerJson, type Exchange, type RegistryContext } from './exchange.ts'
-
-/** Under which descriptor a manifest is listed with its subject. */
-export function referrerDescriptor(manifest: Manifest, content: { digest: Digest; size: number }): Descriptor {
-  const { mediaType, annotations } = manifest
-  const configType = manifest.kind === 'image' ? manifest.config.mediaType : undefined
-  const artifactType = manifest.artifactType || configType
-  return {
-    mediaType,
-    ...content,
-    ...(artifactType !== undefined && { artifactType }),
-    ...(annotations !== undefined && { annotations }),
-  }
-}
 
 export function listReferrers(
   { store }: RegistryContext,

@@ -6,6 +6,7 @@ import { algorithmOf, type Digest, digestOf, hexOf } from '../oci/digest.ts'
 import { type Manifest, maxManifestBytes, parseManifest } from '../oci/manifest.ts'
 import { mediaTypes } from '../oci/media-type.ts'
 import { formatReference, type Reference } from '../oci/reference.ts'
+import { referrerDescriptor } from '../oci/referrer.ts'
 import type { Connections, RegistryRequest } from './connections.ts'
 import type { Manifests } from './manifests.ts'
 import { nextPage } from './next-page.ts'
@@ -53,7 +54,7 @@ export class Referrers {
   ): Promise<void> {
     const known = (await this.#tagged(reference, subject, signal)) ?? []
     if (known.some(({ digest }) => digest === manifest.descriptor.digest)) return
-    const list = [...known, describeReferrer(manifest, parsed)]
+    const list = [...known, referrerDescriptor(parsed, manifest.descriptor)]
     const index = { schemaVersion: 2, mediaType: mediaTypes.ociIndex, manifests: list }
     const bytes = Buffer.from(JSON.stringify(index))
     const descriptor = { mediaType: mediaTypes.ociIndex, digest: digestOf(bytes), size: bytes.byteLength }
@@ -113,17 +114,4 @@ function childrenIn(manifest: Manifest): readonly Descriptor[] {
 /** distribution-spec, "Referrers Tag Schema": algorithm up to 32 and encoded part up to 64 characters. */
 function referrersTag(subject: Digest): string {
   return `${algorithmOf(subject)}-${hexOf(subject).slice(0, 64)}`
-}
-
-/** What a list of referrers says about one (distribution-spec, "Pushing Manifests with Subject"). */
-function describeReferrer({ descriptor }: RawManifest, manifest: Manifest): Descriptor {
-  const artifactType = manifest.artifactType ?? (manifest.kind === 'image' ? manifest.config.mediaType : undefined)
-  const { annotations } = manifest
-  return {
-    mediaType: descriptor.mediaType,
-    digest: descriptor.digest,
-    size: descriptor.size,
-    ...(artifactType !== undefined && { artifactType }),
-    ...(annotations !== undefined && { annotations }),
-  }
 }
