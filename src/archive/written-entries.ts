@@ -1,0 +1,96 @@
+/** The entries of an archive that is being written, in the order of their places, and what is known of each. */
+import { algorithmOf, type Digest, hexOf } from '../oci/digest.ts'
+import { frontEntries } from './archive-index.ts'
+import type { ArchiveFront } from './compose-front.ts'
+import { blobEntryName } from './entry-names.ts'
+import { Layout, type LayoutEntry, type Segment, segmentsAt } from './layout.ts'
+
+const sumOfHole = '0'.repeat(64)
+
+export class WrittenEntry implements LayoutEntry {
+  readonly name: string
+  readonly size: number
+  /** Of a blob or manifest. */
+  readonly digest: Digest | undefined
+  /** First piece; the others follow from it. */
+  readonly #first: Segment
+  readonly #volumeBytes: number
+  state: 'missing' | 'written' | 'hole' = 'missing'
+  /** Bytes of a missing one that are in its place, not proven. */
+  reached = 0
+  #sums: readonly string[] | undefined
+
+  constructor({ name, size }: LayoutEntry, first: Segment, about: { volumeBytes: number; digest?: Digest }) {
+    this.name = name
+    this.size = size
+    this.digest = about.digest
+    this.#first = first
+    this.#volumeBytes = about.volumeBytes
+  }
+
+  get segments(): readonly Segment[] {
+    return segmentsAt(this, this.#first, this.#volumeBytes)
+  }
+
+  get firstVolume(): number {
+    return this.#first.volume
+  }
+
+  /** What the checksum of its volume has for each piece: its sha256, or zeros for a hole. Undefined: not known yet. */
+  get sums(): readonly string[] | undefined {
+    if (this.state === 'hole') return this.segments.map(() => sumOfHole)
+    return this.#sums ?? this.#ownSums
+  }
+
+  /** The same, where its name does not tell it. */
+  get extraSums(): readonly string[] | undefined {
+    return this.#sums
+  }
+
+  /** It is whole and proven. */
+  finish(sums: readonly string[] | undefined): void {
+    this.state = 'written'
+    // Most are told by the name, and there are many.
+    this.#sums = this.#ownSums ? undefined : sums
+  }
+
+  /** It is zeros. */
+  leave(): void {
+    this.state = 'hole'
+  }
+
+  get #ownSums(): readonly string[] | undefined {
+    if (this.digest === undefined || algorithmOf(this.digest) !== 'sha256') return undefined
+    return this.#isCut ? undefined : [hexOf(this.digest)]
+  }
+
+  get #isCut(): boolean {
+    return this.#first.length < this.size
+  }
+}
+
+export interface WrittenEntries {
+  /** Index and plan, then blobs, then manifests. */
+  readonly all: readonly WrittenEntry[]
+  /** Index and plan. */
+  readonly front: readonly WrittenEntry[]
+  readonly blobs: ReadonlyMap<Digest, WrittenEntry>
+  /** Gives places to what comes after them. */
+  readonly layout: Layout
+}
+
+export function placeEntries({ record, blobs, recordBytes }: ArchiveFront): WrittenEntries {
+  const { volumeBytes, files } = record
+  const layout = new Layout(volumeBytes)
+  const place = (entry: LayoutEntry, digest?: Digest): WrittenEntry => {
+    const [first] = layout.place(entry)
+    if (!first) throw new RangeError(`${entry.name} has no place`)
+    return new WrittenEntry(entry, first, { volumeBytes, ...(digest && { digest }) })
+  }
+  const sizes = { blobs: files.blobs.size, plan: files.plan.size }
+  const front = frontEntries(recordBytes.byteLength, sizes).map((entry) => place(entry))
+  const carried = blobs
+    .filter((blob) => blob.place)
+    .map(({ digest, size }) => [digest, place({ name: blobEntryName(digest), size }, digest)] as const)
+  return { all: [...front, ...carried.map(([, entry]) => entry)], front, blobs: new Map(carried), layout }
+}
