@@ -1,0 +1,65 @@
+/** The path of `sallyport archive receipt`: what was loaded, asked for at the target, as a line to be carried back. */
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { type HistoryEntry, historyDirectories, readHistory } from '../archive/archive-history.ts'
+import { composeReceipt, sinceLastFull } from '../archive/compose-receipt.ts'
+import { type HistoryContent, readHistoryContent } from '../archive/history-content.ts'
+import { type Receipt, renderReceipt } from '../archive/receipt.ts'
+import type { ArchiveSigner } from '../archive/signature.ts'
+import type { Finding } from '../errors/finding.ts'
+import { type AbsentOptions, absentContent } from '../mirror/absent-content.ts'
+import { formatMirrorTarget, type MirrorTarget } from '../mirror/destination.ts'
+import { parsePlan } from '../mirror/plan-file.ts'
+import type { Workspace } from '../mirror/workspace.ts'
+import type { Digest } from '../oci/digest.ts'
+
+export interface ReceiptRequest {
+  /** That of the loads. */
+  readonly workspace: Workspace
+  readonly target: MirrorTarget
+  /** Where what was loaded is asked for; undefined to trust the record of the loads. */
+  readonly registry?: AbsentOptions['registry'] | undefined
+  /** With all content, for a connected side that lost its history. */
+  readonly isFull: boolean
+  readonly signer?: ArchiveSigner | undefined
+  readonly signal: AbortSignal
+  readonly onAsked?: NonNullable<AbsentOptions['onAsked']>
+}
+
+export interface MadeReceipt {
+  readonly receipt: Receipt
+  /** One line. */
+  readonly text: string
+  /** What was loaded and is not at the target any more, with a place where it should be. */
+  readonly absent: ReadonlyMap<Digest, string>
+  readonly findings: readonly Finding[]
+}
+
+/** @throws KnownError RECEIPT_INVALID where nothing was loaded, and what asking the target throws */
+export async function makeReceipt(request: ReceiptRequest): Promise<MadeReceipt> {
+  const { workspace, signer, isFull } = request
+  const target = formatMirrorTarget(request.target)
+  const { archives, findings } = await readHistory(historyDirectories(workspace.state).loaded, target)
+  const entries = sinceLastFull(archives)
+  const contents = await Promise.all(entries.map(readHistoryContent))
+  const absent = request.registry ? await askTarget(entries, contents, request) : new Map<Digest, string>()
+  const receipt = composeReceipt({ target, entries, contents }, { absent: new Set(absent.keys()), isFull })
+  return { receipt, text: renderReceipt(receipt, signer), absent, findings }
+}
+
+async function askTarget(
+  entries: readonly HistoryEntry[],
+  contents: readonly HistoryContent[],
+  { target, registry, signal, onAsked }: ReceiptRequest,
+): Promise<ReadonlyMap<Digest, string>> {
+  if (!registry) return new Map()
+  const plans = await Promise.all(
+    entries.map(async ({ directory }) => {
+      const path = join(directory, 'plan.json')
+      return parsePlan(await readFile(path, 'utf8'), path)
+    }),
+  )
+  const arrived = new Set(contents.flatMap(({ carried, missing }) => carried.filter((digest) => !missing.has(digest))))
+  const loaded = { plans, images: contents.at(-1)?.images ?? [], arrived }
+  return absentContent(loaded, { target, registry, signal, ...(onAsked && { onAsked }) })
+}
