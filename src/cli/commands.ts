@@ -25,6 +25,11 @@ export const commands: readonly CommandEntry[] = [
     load: () => import('./commands/mirror.ts'),
   },
   {
+    name: 'delete',
+    summary: 'take images off a mirror: first a list to read, then what it names',
+    load: () => import('./commands/delete.ts'),
+  },
+  {
     name: 'verify',
     summary: 'is everything there; would anything leave the network',
     load: () => import('./commands/verify.ts'),

@@ -80,10 +80,20 @@ export async function markSuspect(
   await recordDone(workspace, target, marked)
 }
 
-/** Adds images to the record; one with the same destination is replaced. */
-export async function recordDone(workspace: Workspace, target: string, images: readonly DoneImage[]): Promise<void> {
+/**
+ * Adds images to the record; one with the same destination is replaced.
+ *
+ * @param options.gone destinations that are taken out of the record first: they were deleted
+ */
+export async function recordDone(
+  workspace: Workspace,
+  target: string,
+  images: readonly DoneImage[],
+  { gone = new Set() }: { readonly gone?: ReadonlySet<string> } = {},
+): Promise<void> {
   const file = await readFile(workspace)
-  const all = new Map([...(file.targets[target] ?? []), ...images].map((image) => [image.destination, image]))
+  const known = (file.targets[target] ?? []).filter(({ destination }) => !gone.has(destination))
+  const all = new Map([...known, ...images].map((image) => [image.destination, image]))
   const sorted = [...all.values()].sort((a, b) => (a.destination < b.destination ? -1 : 1))
   await writeIfChanged(
     donePath(workspace),

@@ -10,7 +10,7 @@ import * as z from 'zod'
 import { hasSystemCode } from '../errors/known-error.ts'
 import type { UploadSession } from '../oci/content.ts'
 import { type Digest, isDigest } from '../oci/digest.ts'
-import { diskFull } from './staged-write.ts'
+import { diskFull, writeStaged } from './staged-write.ts'
 import { readIfPresent, type Workspace } from './workspace.ts'
 
 const Line = z.object({
@@ -45,6 +45,30 @@ export class Holdings {
     if (text && !text.endsWith('\n')) await holdings.#file.appendFile('\n')
     for (const line of text?.split('\n') ?? []) holdings.#fold(parseLine(line))
     return holdings
+  }
+
+  /**
+   * Takes lines out of the record: what a repository was told to hold, and holds no more.
+   *
+   * @param isGone for the `HOST/PATH` of a repository and a blob
+   */
+  static async forget(
+    workspace: Workspace,
+    target: string,
+    isGone: (repository: string, digest: Digest) => boolean,
+  ): Promise<void> {
+    const path = join(workspace.state, 'holdings.ndjson')
+    const lines = (await readIfPresent(path))?.split('\n').filter((line) => line !== '') ?? []
+    const left = lines.filter((text) => {
+      const line = parseLine(text)
+      return line === undefined || line.target !== target || !isGone(line.repository, line.digest)
+    })
+    if (left.length === lines.length) return
+    await writeStaged(path, async (file) => {
+      // 0600: the location of an upload can hold a token of the registry.
+      await file.chmod(0o600)
+      await file.writeFile(left.map((line) => `${line}\n`))
+    })
   }
 
   /** A repository that is believed to hold the blob. */

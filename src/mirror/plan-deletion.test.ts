@@ -84,6 +84,14 @@ test('an image in use stays whole with its tag, also where only the image of one
   assert.deepEqual(plan(state, ['a'], { tagUsedBy }).fates, ['kept'])
 })
 
+test('what is in use and has another name loses only the one that is not wanted', () => {
+  const state = repository({ tags: { '4.18.9-cli': d('cli'), '4.18.10-cli': d('cli') } })
+  const usedBy = (digest: Digest) => (digest === d('cli') ? 'the release that runs' : undefined)
+  const { fates, manifests } = plan(state, ['4.18.9-cli'], { usedBy })
+  assert.deepEqual([fates, manifests], [['untagged'], []])
+  assert.deepEqual(plan(state, ['4.18.9-cli', '4.18.10-cli'], { usedBy }).fates, ['kept', 'kept'])
+})
+
 test('a tag that was moved to another image since is left alone', () => {
   const state = repository({ tags: { a: d('new') } })
   const [fate] = planDeletion(state, [{ name: { tag: 'a' }, expected: d('old') }], {

@@ -88,6 +88,8 @@ class Planner<Item extends Unwanted> {
   readonly #items: readonly Item[]
   readonly #rules: DeletionRules
   readonly #fates = new Map<Item, Fate<Item>>()
+  /** The tags that items name. */
+  readonly #unwanted: ReadonlySet<string>
   /** Tags that go if their subject goes. */
   readonly #attached = new Map<string, Digest>()
   readonly #tagsOf: ReadonlyMap<Digest, readonly string[]>
@@ -101,6 +103,7 @@ class Planner<Item extends Unwanted> {
     this.#state = state
     this.#items = items
     this.#rules = rules
+    this.#unwanted = new Set(items.flatMap(({ name }) => ('tag' in name ? [name.tag] : [])))
     const tags = Map.groupBy(state.tags, ([, digest]) => digest)
     this.#tagsOf = new Map([...tags].map(([digest, entries]) => [digest, entries.map(([tag]) => tag).sort()]))
   }
@@ -143,7 +146,11 @@ class Planner<Item extends Unwanted> {
 
   #whyKept({ expected }: Item, digest: Digest, tag: string | undefined): string | undefined {
     if (expected !== undefined && expected !== digest) return `the tag stands for another image by now, ${digest}`
-    const used = (tag === undefined ? undefined : this.#rules.tagUsedBy(tag)) ?? this.#rules.usedBy(digest)
+    const named = tag === undefined ? undefined : this.#rules.tagUsedBy(tag)
+    if (named !== undefined) return named
+    // What is used stays under its other name: only this one goes.
+    if (this.#tagsOf.get(digest)?.some((other) => !this.#unwanted.has(other))) return undefined
+    const used = this.#rules.usedBy(digest)
     if (used !== undefined) return used
     // A node names the image of its own platform, and pulls the index again.
     for (const child of this.#reach([digest])) {

@@ -39,6 +39,18 @@ export async function recordWanted(
   const wanted = images.map(({ source, destination, why }): WantedImage => {
     return { source: formatReference(source), destination: formatReference(destination), why }
   })
+  await writeWanted(workspace, target, wanted)
+}
+
+/** Takes images out that were deleted on purpose: nobody misses them until they are asked for again. */
+export async function forgetWanted(workspace: Workspace, target: string, gone: ReadonlySet<string>): Promise<void> {
+  const wanted = (await readWanted(workspace)).get(target)
+  if (!wanted?.some(({ destination }) => gone.has(destination))) return
+  const left = wanted.filter(({ destination }) => !gone.has(destination))
+  await writeWanted(workspace, target, left)
+}
+
+async function writeWanted(workspace: Workspace, target: string, wanted: readonly WantedImage[]): Promise<void> {
   const targets = { ...Object.fromEntries(await readWanted(workspace)), [target]: wanted }
   await writeIfChanged(wantedPath(workspace), `${JSON.stringify({ version: 1, targets })}\n`)
 }

@@ -1,0 +1,118 @@
+/** What both phases of a deletion stand on: what the workspace knows, what lies at the target, and who uses it. */
+import { readdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import { hasSystemCode } from '../errors/known-error.ts'
+import { formatMirrorTarget, type MirrorTarget } from '../mirror/destination.ts'
+import { type DoneImage, readDone } from '../mirror/done.ts'
+import { type KeepRules, keepRules } from '../mirror/kept-images.ts'
+import { readKnownRelease } from '../mirror/known-release.ts'
+import type { ListedImage } from '../mirror/listed-image.ts'
+import { LocalContent, withLocalManifests } from '../mirror/local-content.ts'
+import { type PendingRepository, readPending } from '../mirror/pending-deletion.ts'
+import { type PlannedDeletions, planDeletions } from '../mirror/plan-deletions.ts'
+import type { SelectOptions } from '../mirror/select-release.ts'
+import { TargetPlaces, targetAsSource } from '../mirror/target-source.ts'
+import { readWanted, type WantedImage } from '../mirror/wanted.ts'
+import type { Workspace } from '../mirror/workspace.ts'
+import type { ContentSource } from '../oci/content.ts'
+import { hexOf } from '../oci/digest.ts'
+import { parseReference, repositoryName } from '../oci/reference.ts'
+import type { RegistryClient } from '../remote/client.ts'
+import { readKeepFor } from './keep-for.ts'
+
+export interface DeleteRequest {
+  readonly target: MirrorTarget
+  readonly workspace: Workspace
+  readonly registry: RegistryClient
+  /** Who uses images of this mirror: files, or `kubeconfig:FILE`. */
+  readonly keepFor: readonly string[]
+  readonly withSignatures: boolean
+  readonly signal: AbortSignal
+}
+
+export interface DeleteContext extends SelectOptions {
+  readonly request: DeleteRequest
+  readonly target: MirrorTarget
+  /** `HOST/PATH` */
+  readonly targetName: string
+  readonly recorded: readonly DoneImage[]
+  readonly wanted: readonly WantedImage[]
+  /** Manifests at the target, from this machine where it has them. */
+  readonly manifests: ContentSource
+}
+
+/** Nothing is asked of any source: what images name is read from the target, as a closed site needs it. */
+export async function openDeleteContext(request: DeleteRequest): Promise<DeleteContext> {
+  const { target, workspace, registry, signal } = request
+  const targetName = formatMirrorTarget(target)
+  const recorded = (await readDone(workspace)).get(targetName) ?? []
+  return {
+    request,
+    target,
+    targetName,
+    recorded,
+    wanted: (await readWanted(workspace)).get(targetName) ?? [],
+    manifests: withLocalManifests(registry, new LocalContent(workspace)),
+    source: targetAsSource(target, registry, recorded),
+    workspace,
+    signal,
+  }
+}
+
+/** @throws KnownError as `readKeepFor` and `planDeletions` */
+export async function planWith(
+  context: DeleteContext,
+  images: readonly ListedImage[],
+): Promise<PlannedDeletions & { rules: KeepRules }> {
+  const { request, manifests, signal } = context
+  const rules = await rulesOf(context)
+  const planned = await planDeletions(images, {
+    registry: request.registry,
+    manifests,
+    rules,
+    pending: await pendingOf(context),
+    withAttachments: request.withSignatures,
+    signal,
+  })
+  return { ...planned, rules }
+}
+
+async function rulesOf(context: DeleteContext): Promise<KeepRules> {
+  const { request, target, recorded, signal } = context
+  const { images, selections } = await readKeepFor(request.keepFor, context)
+  const releases = await knownReleases(context)
+  return keepRules(images, selections, {
+    places: new TargetPlaces(target, recorded),
+    readRelease: (release) => readKnownRelease(release, context),
+    isRelease: (digest) => releases.has(hexOf(digest)),
+    signal,
+  })
+}
+
+/** The hex of every release whose payload was read once, and of those that were mirrored. */
+async function knownReleases({ workspace, recorded }: DeleteContext): Promise<ReadonlySet<string>> {
+  const mirrored = recorded.filter(({ isReleaseImage }) => isReleaseImage).map(({ digest }) => hexOf(digest))
+  try {
+    return new Set([...(await readdir(join(workspace.state, 'payloads'))), ...mirrored])
+  } catch (error) {
+    if (!hasSystemCode(error, 'ENOENT')) throw error
+    return new Set(mirrored)
+  }
+}
+
+/** What an earlier run left; without what was mirrored again since. */
+async function pendingOf({
+  workspace,
+  targetName,
+  recorded,
+  wanted,
+}: DeleteContext): Promise<Map<string, PendingRepository>> {
+  const claimed = new Set([...recorded, ...wanted].map(({ destination }) => destination))
+  const pending = await readPending(workspace, targetName)
+  return new Map(
+    [...pending].map(([repository, { tags, digests }]) => {
+      const place = repositoryName(parseReference(repository))
+      return [repository, { tags: tags.filter((tag) => !claimed.has(`${place}:${tag}`)), digests }]
+    }),
+  )
+}

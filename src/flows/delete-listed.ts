@@ -1,0 +1,200 @@
+/**
+ * The second phase of a deletion: carries out a list. May be interrupted and run again; what is gone already is fine.
+ *
+ * Afterwards the workspace no longer claims what was deleted.
+ */
+import { join } from 'node:path'
+import type { KnownError } from '../errors/known-error.ts'
+import { mapConcurrently } from '../host/concurrency.ts'
+import { acquireLock } from '../host/lock.ts'
+import { type CarriedOut, carryOut } from '../mirror/carry-out-deletion.ts'
+import { failureBits, recordDone } from '../mirror/done.ts'
+import { Holdings } from '../mirror/holdings.ts'
+import { type ListedImage, listedFromItems } from '../mirror/listed-image.ts'
+import { type PendingRepository, readPending, writePending } from '../mirror/pending-deletion.ts'
+import type { Fate } from '../mirror/plan-deletion.ts'
+import type { PlannedRepository } from '../mirror/plan-deletions.ts'
+import { asKnownError } from '../mirror/transfer.ts'
+import { forgetWanted } from '../mirror/wanted.ts'
+import type { Digest } from '../oci/digest.ts'
+import { repositoryName } from '../oci/reference.ts'
+import type { DeleteItem } from '../openshift/delete-image-list.ts'
+import { type DeleteContext, type DeleteRequest, openDeleteContext, planWith } from './delete-context.ts'
+import type { FailedDeletion } from './delete-generate.ts'
+
+export interface DeleteListedRequest extends DeleteRequest {
+  readonly items: readonly DeleteItem[]
+  /** Say what would be done, and delete nothing. */
+  readonly isDryRun: boolean
+  readonly onEvent: (event: DeletionEvent) => void
+}
+
+export type DeletionEvent =
+  | { readonly type: 'deletion.planned'; readonly manifests: number; readonly repositories: number }
+  | { readonly type: 'manifest.deleted'; readonly repository: string; readonly digest: Digest }
+
+/** A tag that should have gone and is still there. */
+export interface StuckTag {
+  readonly name: string
+  readonly why: string
+}
+
+export interface ListedDeletion {
+  readonly fates: readonly Fate<ListedImage>[]
+  readonly stuck: readonly StuckTag[]
+  /** Manifests that are gone now; in a dry run, those that would be. */
+  readonly manifests: number
+  readonly stillWanted: readonly string[]
+  readonly unreadable: readonly string[]
+  readonly failures: readonly FailedDeletion[]
+  readonly exitStatus: number
+}
+
+/** @throws KnownError REGISTRY_DELETE_REFUSED, and where nothing could be begun; the rest is in the result */
+export async function deleteListed(request: DeleteListedRequest): Promise<ListedDeletion> {
+  const release = await acquireLock(join(request.workspace.state, 'lock'))
+  try {
+    return await new DeletionRun(request, await openDeleteContext(request)).run()
+  } finally {
+    await release()
+  }
+}
+
+class DeletionRun {
+  readonly #request: DeleteListedRequest
+  readonly #context: DeleteContext
+  /** What is gone, by repository: kept while it happens, because it must be noted also when the run breaks off. */
+  readonly #gone = new Map<string, Set<Digest>>()
+  readonly #carriedOut = new Map<PlannedRepository, CarriedOut>()
+  readonly #failures: FailedDeletion[] = []
+
+  constructor(request: DeleteListedRequest, context: DeleteContext) {
+    this.#request = request
+    this.#context = context
+  }
+
+  async run(): Promise<ListedDeletion> {
+    const { target, items, isDryRun, onEvent } = this.#request
+    const { repositories, failures, rules } = await planWith(this.#context, listedFromItems(items, target))
+    for (const { image, error } of failures) this.#fail(image, error)
+    const manifests = repositories.reduce((sum, { plan }) => sum + plan.manifests.length, 0)
+    onEvent({ type: 'deletion.planned', manifests, repositories: repositories.length })
+    if (!isDryRun) await this.#carryOut(repositories)
+    const fates = repositories.flatMap(({ plan }) => plan.fates)
+    const wanted = new Set(this.#context.wanted.map(({ destination }) => `docker://${destination}`))
+    const going = fates.filter(({ fate }) => fate === 'deleted' || fate === 'untagged')
+    return {
+      fates,
+      stuck: [...this.#carriedOut].flatMap(([{ repository }, { stuck }]) =>
+        [...stuck].map(([tag, why]) => ({ name: `${repositoryName(repository)}:${tag}`, why })),
+      ),
+      manifests: isDryRun ? manifests : [...this.#gone.values()].reduce((sum, { size }) => sum + size, 0),
+      stillWanted: going.map(({ item }) => item.item.imageReference).filter((image) => wanted.has(image)),
+      unreadable: rules.unreadable,
+      failures: this.#failures,
+      exitStatus: this.#failures.reduce((mask, failure) => mask | failureBits[failure.class], 0),
+    }
+  }
+
+  async #carryOut(repositories: readonly PlannedRepository[]): Promise<void> {
+    await this.#notePending(repositories)
+    try {
+      await mapConcurrently(repositories, 4, (planned) => this.#carryOutOne(planned))
+    } finally {
+      await this.#forget(repositories)
+    }
+  }
+
+  async #carryOutOne(planned: PlannedRepository): Promise<void> {
+    const { registry, signal, onEvent } = this.#request
+    const repository = repositoryName(planned.repository)
+    const gone = new Set<Digest>()
+    this.#gone.set(repository, gone)
+    const onDeleted = (digest: Digest) => {
+      gone.add(digest)
+      onEvent({ type: 'manifest.deleted', repository, digest })
+    }
+    try {
+      const result = await carryOut(planned, { registry, signal, onDeleted })
+      this.#carriedOut.set(planned, result)
+      for (const fate of planned.plan.fates) {
+        const error = fate.fate === 'deleted' ? result.failures.get(fate.digest) : undefined
+        if (error) this.#fail(fate.item, error)
+      }
+    } catch (error) {
+      signal.throwIfAborted()
+      const known = asKnownError(error, repository)
+      if (known.code.startsWith('REGISTRY_')) throw known
+      for (const { item, fate } of planned.plan.fates) if (fate !== 'kept') this.#fail(item, known)
+    }
+  }
+
+  #fail({ item, class: of }: ListedImage, error: KnownError): void {
+    this.#failures.push({ name: item.imageReference, class: of, error })
+  }
+
+  /** Everything that is about to go, by name, before the first of it goes. */
+  async #notePending(repositories: readonly PlannedRepository[]): Promise<void> {
+    const { workspace, targetName } = this.#context
+    const pending = new Map(await readPending(workspace, targetName))
+    for (const { repository, plan } of repositories) {
+      const tags = plan.fates.flatMap(({ fate, item: { name } }) =>
+        fate === 'untagged' && 'tag' in name ? [name.tag] : [],
+      )
+      pending.set(repositoryName(repository), { tags: tags.sort(), digests: [...plan.manifests].sort() })
+    }
+    await writePending(workspace, targetName, pending)
+  }
+
+  /** The workspace claims nothing any more of what is gone, and remembers what should be and is not. */
+  async #forget(repositories: readonly PlannedRepository[]): Promise<void> {
+    const { workspace, targetName } = this.#context
+    const left = new Map(await readPending(workspace, targetName))
+    const tags = new Set<string>()
+    for (const planned of repositories) {
+      const name = repositoryName(planned.repository)
+      left.set(name, this.#leftOf(planned))
+      for (const tag of this.#goneTags(planned)) tags.add(`${name}:${tag}`)
+    }
+    await recordDone(workspace, targetName, [], { gone: tags })
+    await forgetWanted(workspace, targetName, tags)
+    const blobs = new Map(repositories.map((one) => [repositoryName(one.repository), this.#goneBlobs(one)]))
+    await Holdings.forget(workspace, targetName, (repository, digest) => blobs.get(repository)?.has(digest) === true)
+    await writePending(workspace, targetName, left)
+  }
+
+  #leftOf(planned: PlannedRepository): PendingRepository {
+    const result = this.#carriedOut.get(planned)
+    const gone = this.#gone.get(repositoryName(planned.repository))
+    const untagged = planned.plan.fates.flatMap(({ fate, item: { name } }) =>
+      fate === 'untagged' && 'tag' in name ? [name.tag] : [],
+    )
+    const isOver = (tag: string) => result?.tags.has(tag) === true
+    return {
+      tags: untagged.filter((tag) => !isOver(tag)).sort(),
+      digests: planned.plan.manifests.filter((digest) => gone?.has(digest) !== true).sort(),
+    }
+  }
+
+  /** Tags that nothing stands behind any more, those included that were gone before, or that could not be taken away. */
+  #goneTags(planned: PlannedRepository): string[] {
+    const { plan, repository } = planned
+    const gone = this.#gone.get(repositoryName(repository))
+    const deleted = [...plan.tags].filter(([, digest]) => gone?.has(digest) === true).map(([tag]) => tag)
+    const others = plan.fates.flatMap(({ fate, item: { name } }) => {
+      const isOver = fate === 'absent' || (fate === 'untagged' && this.#carriedOut.has(planned))
+      return isOver && 'tag' in name ? [name.tag] : []
+    })
+    return [...deleted, ...others]
+  }
+
+  /** Blobs that no manifest of the repository names any more. */
+  #goneBlobs({ repository, state }: PlannedRepository): Set<Digest> {
+    const gone = this.#gone.get(repositoryName(repository))
+    const blobs = (isGone: boolean) =>
+      [...state.manifests].flatMap(([digest, manifest]) =>
+        (gone?.has(digest) === true) === isGone ? manifest.blobs.map((blob) => blob.digest) : [],
+      )
+    return new Set(blobs(true)).difference(new Set(blobs(false)))
+  }
+}
