@@ -8,10 +8,10 @@ const digest = digestOf('x')
 
 test('a destination is a registry, and a path within it where one is named', () => {
   const readings = {
-    'docker://lab': ['lab', ''],
+    'docker://lab.example': ['lab.example', ''],
     'docker://lab:8443/': ['lab:8443', ''],
     'docker://lab:8443/ocp/mirror': ['lab:8443', 'ocp/mirror'],
-    'docker://lab/ocp/': ['lab', 'ocp'],
+    'docker://lab.example/ocp/': ['lab.example', 'ocp'],
     'docker://[fd00::1]:5000/ocp': ['[fd00::1]:5000', 'ocp'],
   }
   for (const [text, [registry, path]] of Object.entries(readings)) {
@@ -19,8 +19,8 @@ test('a destination is a registry, and a path within it where one is named', () 
     assert.deepEqual([target.registry, target.path], [registry, path], text)
     assert.deepEqual(parseMirrorTarget(`docker://${formatMirrorTarget(target)}`), target)
   }
-  assert.equal(targetRepository(parseMirrorTarget('docker://lab'), 'a/b').repository, 'a/b')
-  assert.equal(targetRepository(parseMirrorTarget('docker://lab/ocp'), 'a/b').repository, 'ocp/a/b')
+  assert.equal(targetRepository(parseMirrorTarget('docker://lab:5000'), 'a/b').repository, 'a/b')
+  assert.equal(targetRepository(parseMirrorTarget('docker://lab:5000/ocp'), 'a/b').repository, 'ocp/a/b')
 })
 
 test('what is no destination is refused, with an example of one', () => {
@@ -30,15 +30,21 @@ test('what is no destination is refused, with an example of one', () => {
     'https://lab',
     'docker://',
     'docker:///ocp',
-    'docker://lab/OCP',
-    'docker://lab/ocp:tag',
-    `docker://lab/ocp@${digest}`,
-    'docker://lab//ocp',
+    'docker://lab:5000/OCP',
+    'docker://lab:5000/ocp:tag',
+    `docker://lab:5000/ocp@${digest}`,
+    'docker://lab:5000//ocp',
     'docker://la b',
     'docker://user:secret@lab/ocp',
-    'docker://lab/../ocp',
+    'docker://lab:5000/../ocp',
   ])
     assert.throws(() => parseMirrorTarget(text), { code: 'USAGE', hint: /docker:\/\/registry\.lab:8443\/ocp/ }, text)
+})
+
+test('a bare name is refused, since every client would read it as a path on Docker Hub', () => {
+  for (const text of ['docker://lab', 'docker://lab/ocp', 'docker://index.docker.io/me'])
+    assert.throws(() => parseMirrorTarget(text), { code: 'USAGE', message: /is a name on docker\.io/ }, text)
+  assert.equal(parseMirrorTarget('docker://localhost/ocp').registry, 'localhost')
 })
 
 test('tags are those of oc-mirror', () => {

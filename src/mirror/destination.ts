@@ -31,11 +31,15 @@ export function parseMirrorTarget(text: string): MirrorTarget {
   if (!match) throw usage('it does not begin with docker://')
   if (path !== '' && !isRepositoryPath(path))
     throw usage(`"${path}" is no repository path (no tag or digest here; lower case)`)
+  let read: Reference
   try {
-    parseReference(`${registry}/x`)
+    read = parseReference(`${registry}/x`)
   } catch (cause) {
     throw usage(cause instanceof Error ? cause.message : String(cause))
   }
+  // podman and docker would push such a mirror to Docker Hub.
+  if (read.registry !== registry)
+    throw usage(`"${registry}" alone is a name on ${read.registry}; add its port or domain`)
   return { registry, path }
 }
 

@@ -29,9 +29,9 @@ test('a folded path is a path no deeper than the limit, with every word of the w
 })
 
 test('the path of the target counts, and one that fills the limit by itself is refused', () => {
-  const target = parseMirrorTarget('docker://lab/ocp/mirror')
+  const target = parseMirrorTarget('docker://lab:5000/ocp/mirror')
   assert.equal(targetRepository(withMaxNestedPaths(target, 3), 'a/b/c').repository, 'ocp/mirror/a-b-c')
   assert.equal(targetRepository(withMaxNestedPaths(target, 0), 'a/b/c').repository, 'ocp/mirror/a/b/c')
-  assert.equal(targetRepository(withMaxNestedPaths(parseMirrorTarget('docker://lab'), 1), 'a/b').repository, 'a-b')
+  assert.equal(targetRepository(withMaxNestedPaths(parseMirrorTarget('docker://lab:5000'), 1), 'a/b').repository, 'a-b')
   assert.throws(() => withMaxNestedPaths(target, 2), { code: 'USAGE', hint: /^Allow at least 3/ })
 })

@@ -1,10 +1,8 @@
 /** Whether a plan that was read from a file hangs together: it may have been edited, or come from somebody else. Pure. */
 import { KnownError } from '../errors/known-error.ts'
 import { parseReference, repositoryName } from '../oci/reference.ts'
+import { archiveTarget } from './archive-plan.ts'
 import type { MirrorPlan, PlannedBlob, PlannedManifest, PlanTotals } from './plan.ts'
-
-/** RFC 2606 keeps `.invalid` for names that no host has: a plan for an archive, whose target is known when it is loaded. */
-const archiveTarget = 'archive.invalid'
 
 /** The first thing that is wrong, with its place; undefined for a plan that can be carried out. */
 export function findInconsistency(plan: MirrorPlan): string | undefined {
@@ -18,6 +16,11 @@ export function findInconsistency(plan: MirrorPlan): string | undefined {
     if (error instanceof Inconsistency || error instanceof KnownError) return error.message
     throw error
   }
+}
+
+/** What such a plan needs and does not have is at the other side. */
+function isForArchive({ target }: MirrorPlan): boolean {
+  return target === archiveTarget.registry
 }
 
 /** Ends the check at the first fault; never leaves this file. */
@@ -59,7 +62,8 @@ function checkNames({ target, images, blobs, manifests }: MirrorPlan): void {
     parseReference(name)
     if (!name.startsWith(`${target}/`)) fail(place, `${name} is not below the target ${target}`)
   }
-  parseReference(`${target}/x`)
+  // A bare name such as "lab" would be read as a path on docker.io.
+  checkRepository(`${target}/x`, 'target')
   const digests = new Set<string>()
   for (const [at, { digest, source, repositories }] of blobs.entries()) {
     if (digests.has(digest)) fail(`blobs[${at}]`, `${digest} is there twice`)
@@ -103,8 +107,7 @@ function checkManifests(plan: MirrorPlan, index: Index): void {
       needed.add(key)
       const below = index.levels.get(key)
       if (index.blobs.has(key)) continue
-      if (below === undefined && plan.target !== archiveTarget)
-        fail(place, `it needs ${need}, which is not in the plan`)
+      if (below === undefined && !isForArchive(plan)) fail(place, `it needs ${need}, which is not in the plan`)
       if (below !== undefined && below >= level)
         fail(place, `it needs ${need}, which comes at level ${below}, not before`)
     }
@@ -125,7 +128,8 @@ function checkBlobsNeeded(blobs: readonly PlannedBlob[], needed: ReadonlySet<str
 }
 
 /** Every image that is not there has its manifest, and every tag belongs to an image. */
-function checkImages({ target, images, manifests }: MirrorPlan): void {
+function checkImages(plan: MirrorPlan): void {
+  const { images, manifests } = plan
   const planned = new Map(manifests.map((manifest): [string, PlannedManifest] => [manifest.destination, manifest]))
   // A signature that two tags of one image share is there for each of them.
   const named = new Map<string, string>()
@@ -135,7 +139,7 @@ function checkImages({ target, images, manifests }: MirrorPlan): void {
     if (other !== undefined && other !== digest) fail(place, `is there twice, also as ${other}`)
     named.set(destination, digest)
     const manifest = planned.get(destination)
-    if (manifest ? manifest.digest !== digest : !isPresent && target !== archiveTarget) {
+    if (manifest ? manifest.digest !== digest : !isPresent && !isForArchive(plan)) {
       fail(place, manifest ? `its manifest is ${manifest.digest}` : 'its manifest is not in the plan')
     }
   }
@@ -145,17 +149,17 @@ function checkImages({ target, images, manifests }: MirrorPlan): void {
   }
 }
 
-function checkTotals({ target, totals, images, blobs, manifests }: MirrorPlan): void {
+function checkTotals(plan: MirrorPlan): void {
+  const { totals, images, blobs, manifests } = plan
   const sum = (values: readonly number[]) => values.reduce((all, value) => all + value, 0)
   const bytes = sum(blobs.map(({ size }) => size))
-  const isArchive = target === archiveTarget
   const counted: Partial<PlanTotals> = {
     images: images.length,
     present: images.filter(({ isPresent }) => isPresent).length,
     blobs: blobs.length,
     bytes,
     // What the other side of an archive holds is counted, and not carried.
-    ...(!isArchive && {
+    ...(!isForArchive(plan) && {
       mounts: sum(blobs.map(({ repositories }) => repositories.length - 1)),
       manifests: manifests.length,
     }),
