@@ -1,25 +1,25 @@
 /** The bracket expressions of Go's regular expressions (`regexp/syntax/parse.go`: parseClass). */
-import { type PatternReader, readClassEscape } from './go-regexp-escape.ts'
+import { type ClassMember, type PatternReader, rangesSource, readClassEscape } from './go-regexp-escape.ts'
 
-/** `[:alpha:]` and the like, all of them ASCII. */
+/** `[:alpha:]` and the like: the ends of their ranges, all of them ASCII. */
 const posix: Readonly<Record<string, string>> = {
-  alnum: '0-9A-Za-z',
-  alpha: 'A-Za-z',
-  ascii: '\\x00-\\x7F',
-  blank: '\\t\\u{20}',
-  cntrl: '\\x00-\\x1F\\x7F',
-  digit: '0-9',
-  graph: '\\u{21}-\\u{7e}',
-  lower: 'a-z',
-  print: '\\u{20}-\\u{7e}',
-  punct: '\\u{21}-\\u{2f}\\u{3a}-\\u{40}\\u{5b}-\\u{60}\\u{7b}-\\u{7e}',
-  space: '\\t\\n\\v\\f\\r\\u{20}',
-  upper: 'A-Z',
-  word: '0-9A-Za-z_',
-  xdigit: '0-9A-Fa-f',
+  alnum: '09AZaz',
+  alpha: 'AZaz',
+  ascii: '\x00\x7f',
+  blank: '\t\t  ',
+  cntrl: '\x00\x1f\x7f\x7f',
+  digit: '09',
+  graph: '!~',
+  lower: 'az',
+  print: ' ~',
+  punct: '!/:@[`{~',
+  space: '\t\r  ',
+  upper: 'AZ',
+  word: '09AZ__az',
+  xdigit: '09AFaf',
 }
 
-/** The class whose opening bracket has been read, for the flag `v`, under which classes nest. */
+/** The class whose opening bracket has been read. */
 export function readClass(reader: PatternReader): string {
   let source = reader.match(/\^/y) === undefined ? '[' : '[^'
   let isFirst = true
@@ -27,29 +27,30 @@ export function readClass(reader: PatternReader): string {
     if (reader.isDone()) throw reader.problem('a closing ] is missing')
     if (!isFirst && reader.match(/\]/y) !== undefined) return `${source}]`
     isFirst = false
-    const named = reader.match(/\[:\^?\w+:\]/y)
+    const named = reader.match(/\[:[^\]]*?:\]/y)
     source += named === undefined ? readRange(reader) : posixClass(named, reader)
   }
 }
 
 function posixClass(text: string, reader: PatternReader): string {
-  const ranges = posix[text.replaceAll(/[[\]:^]/g, '')]
-  if (ranges === undefined) throw reader.problem(`there is no class ${text}`)
-  return `[${text.includes('^') ? '^' : ''}${ranges}]`
+  const name = text.slice(2, -2)
+  const ends = [...(posix[name.replace(/^\^/, '')] ?? '')].map((char) => char.codePointAt(0) ?? 0)
+  if (ends.length === 0) throw reader.problem(`there is no class ${text}`)
+  const ranges = ends.flatMap((low, index) => (index % 2 === 0 ? [[low, ends[index + 1] ?? low] as const] : []))
+  return rangesSource(ranges, name.startsWith('^'))
 }
 
-/** One character or class, or a range of characters. */
+/** One character or set, or a range of characters. After a set, `-` is a character like others. */
 function readRange(reader: PatternReader): string {
   const low = readMember(reader)
-  if (reader.match(/-(?!\]|$)/y) === undefined) return low
+  if (low.isSet || reader.match(/-(?!\]|$)/y) === undefined) return low.source
   const high = readMember(reader)
-  const isRange = [low, high].every((end) => !/^(?:\[|\\[pP])/.test(end))
-  if (!isRange) throw reader.problem('a range in brackets must go from one character to another')
-  return `${low}-${high}`
+  if (high.isSet) throw reader.problem('a range in brackets must go from one character to another')
+  return `${low.source}-${high.source}`
 }
 
-function readMember(reader: PatternReader): string {
+function readMember(reader: PatternReader): ClassMember {
   if (reader.isDone()) throw reader.problem('a closing ] is missing')
   const char = reader.next()
-  return char === '\\' ? readClassEscape(reader) : reader.literal(char)
+  return char === '\\' ? readClassEscape(reader) : { source: reader.literal(char), isSet: false }
 }

@@ -15,14 +15,21 @@ import { type PatternReader, patternReader, readEscape } from './go-regexp-escap
  * @throws KnownError CONFIG_INVALID where Go would not compile it
  */
 export function compileGoRegExp(pattern: string): RegExp {
-  const source = new Translation(pattern).run()
+  const { flags, rest } = leadingFlags(pattern)
+  const source = new Translation(pattern, pattern.length - rest.length).run()
   try {
-    return new RegExp(source, 'v')
+    return new RegExp(source, `${flags}u`)
   } catch (cause) {
     if (!(cause instanceof SyntaxError)) throw cause
     const message = `"${pattern}" is not a regular expression of Go: ${cause.message.replace(/^.*: /, '')}`
     throw new KnownError('CONFIG_INVALID', message, { cause })
   }
+}
+
+/** Flags for the whole pattern, `(?i)` in front, are better left to the engine than written around everything. */
+function leadingFlags(pattern: string): { flags: string; rest: string } {
+  const found = /^\(\?([ims]+)\)(?![*+?{])/.exec(pattern)
+  return { flags: [...new Set(found?.[1] ?? '')].join(''), rest: pattern.slice(found?.[0].length ?? 0) }
 }
 
 /** For the schema of a blocked image. */
@@ -47,13 +54,12 @@ class Translation {
   readonly #reader: PatternReader
   /** For each open group, what the flags that were set within it opened. */
   readonly #groups: string[][] = [[]]
-  readonly #names = new Set<string>()
   #source = ''
   /** What a repetition would repeat: nothing, something, or a repetition. */
   #last: 'nothing' | 'atom' | 'repeat' = 'nothing'
 
-  constructor(pattern: string) {
-    this.#reader = patternReader(pattern)
+  constructor(pattern: string, start: number) {
+    this.#reader = patternReader(pattern, start)
   }
 
   run(): string {
@@ -109,16 +115,11 @@ class Translation {
 
   #open(): void {
     const reader = this.#reader
-    const isSpecial = reader.match(/\?/y) !== undefined
-    const name = isSpecial ? reader.match(/P?<\w+>/y) : undefined
-    if (name !== undefined) this.#remember(name.replace('P', ''))
-    if (!isSpecial || name !== undefined) this.#begin('(?:')
-    else this.#flags()
-  }
-
-  #remember(name: string): void {
-    if (this.#names.has(name)) throw this.#reader.problem(`two groups are named ${name}`)
-    this.#names.add(name)
+    if (reader.match(/\?(?!P?<\w+>)/y) !== undefined) this.#flags()
+    else {
+      reader.match(/\?P?<\w+>/y)
+      this.#begin('(?:')
+    }
   }
 
   #flags(): void {
@@ -131,6 +132,9 @@ class Translation {
     const opening = `(?${kept}:`
     if (flags.endsWith(':')) this.#begin(opening)
     else if (kept !== '') {
+      // A repetition here is of what stands before the flags.
+      const operator = reader.match(/[*+?]|\{\d+(?:,\d*)?\}/y)
+      if (operator !== undefined) this.#repeat(operator)
       this.#groups.at(-1)?.push(opening)
       this.#source += opening
       this.#last = 'nothing'
