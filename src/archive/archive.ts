@@ -104,19 +104,26 @@ export class Archive {
 
   /** The text of the plan, proven. */
   async readPlan(): Promise<string> {
-    const entry = this.entries.find(({ name }) => name === entryNames.plan)
-    const { digest } = this.record.files.plan
+    return (await this.#readProven(entryNames.plan, this.record.files.plan.digest)).toString('utf8')
+  }
+
+  /** `archive.json` and `blobs.txt` as they were written, proven. */
+  async readIndex(): Promise<{ recordBytes: Uint8Array; blobsBytes: Uint8Array }> {
+    return {
+      recordBytes: await this.#readProven(entryNames.archive, this.id),
+      blobsBytes: await this.#readProven(entryNames.blobs, this.record.files.blobs.digest),
+    }
+  }
+
+  async #readProven(name: string, digest: Digest): Promise<Buffer> {
+    const entry = this.entries.find((one) => one.name === name)
     const bytes = entry ? await readEntry(this.#files, entry) : Buffer.alloc(0)
     const actual = digestOf(bytes, algorithmOf(digest))
-    if (actual === digest) return bytes.toString('utf8')
+    if (actual === digest) return bytes
     const file = this.pathOf(entry?.segments[0]?.volume ?? 1)
-    throw new KnownError(
-      'ARCHIVE_DAMAGED',
-      `${file}: ${entryNames.plan} is damaged: expected ${digest}, found ${actual}`,
-      {
-        details: { file, entry: entryNames.plan, expected: digest, actual },
-      },
-    )
+    throw new KnownError('ARCHIVE_DAMAGED', `${file}: ${name} is damaged: expected ${digest}, found ${actual}`, {
+      details: { file, entry: name, expected: digest, actual },
+    })
   }
 
   async close(): Promise<void> {

@@ -52,6 +52,8 @@ export interface MirrorRequest {
 }
 
 export interface MirrorResult {
+  /** What was to be brought. */
+  readonly images: readonly SelectedImage[]
   readonly plan: MirrorPlan
   /** Images that need no work because an earlier run brought them and the target still lists them. */
   readonly proven: number
@@ -104,7 +106,7 @@ class MirrorRun {
     const movable = resolved.filter(({ selected }) => !failures.has(selected))
     const plan = planMirror(this.#targetName, movable, (image) => present.has(image))
     onEvent({ type: 'mirror.planned', totals: plan.totals })
-    const base = { plan, proven: proven.size, blocked }
+    const base = { images, plan, proven: proven.size, blocked }
     if (isDryRun) return { ...base, ...this.#outcome(), files: [await this.#writeMapping(images)] }
     const report = movable.length > 0 ? await this.#transfer(plan, suspects) : undefined
     if (report)

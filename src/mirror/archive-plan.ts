@@ -7,9 +7,9 @@
 import type { ArchiveDraft } from '../archive/compose-front.ts'
 import type { ArchiveHole, ArchiveImage } from '../archive/records.ts'
 import type { Digest } from '../oci/digest.ts'
-import { formatReference, type Reference } from '../oci/reference.ts'
+import { formatReference, parseReference, type Reference } from '../oci/reference.ts'
 import type { ResolvedImage } from './closure.ts'
-import type { MirrorTarget } from './destination.ts'
+import { type MirrorTarget, targetRepository } from './destination.ts'
 import type { FailedImage } from './failures.ts'
 import type { MirrorPlan } from './plan.ts'
 
@@ -19,6 +19,29 @@ export const archiveTarget: MirrorTarget = { registry: 'archive.invalid', path: 
 /** `REPOSITORY:TAG`, or `REPOSITORY@DIGEST`, of a destination below `archiveTarget`. */
 export function relativeDestination(destination: Reference): string {
   return formatReference(destination).slice(archiveTarget.registry.length + 1)
+}
+
+/** Where an image of an archive goes below a target. */
+export function destinationAt(target: MirrorTarget, relative: string): Reference {
+  const { repository, tag, digest } = parseReference(`${archiveTarget.registry}/${relative}`)
+  return { ...targetRepository(target, repository), ...(tag !== undefined && { tag }), ...(digest && { digest }) }
+}
+
+/** What an archive carries and no image that arrived needs: what of it is not at the target after a load. */
+export function notArrived(
+  carried: Iterable<Digest>,
+  { manifests }: Pick<MirrorPlan, 'manifests'>,
+  arrived: readonly Digest[],
+): Digest[] {
+  const needs = new Map(manifests.map((manifest) => [manifest.digest, manifest.needs]))
+  const reached = new Set<Digest>()
+  const open = [...arrived]
+  for (let digest = open.pop(); digest !== undefined; digest = open.pop()) {
+    if (reached.has(digest)) continue
+    reached.add(digest)
+    open.push(...(needs.get(digest) ?? []))
+  }
+  return [...carried].filter((digest) => !reached.has(digest))
 }
 
 /** The plan without the content that the target holds already. */

@@ -29,7 +29,7 @@ function failed({ failures, plan }: MirrorResult): number {
 }
 
 /** Grouped by cause: a registry that is down is one line, not two hundred. */
-function renderFailures(failures: readonly FailedImage[]): string[] {
+export function renderFailures(failures: readonly FailedImage[]): string[] {
   const groups = Map.groupBy(failures, ({ error }) => `${error.code}\n${error.hint}`)
   return [...groups.values()].flatMap((group) => {
     const [first] = group
@@ -71,4 +71,29 @@ export function renderDryRun({ plan, proven, blocked, failures, files }: MirrorR
     ...files.map((file) => `mapping: ${file}`),
   ]
   return `${lines.join('\n')}\n`
+}
+
+export function mirrorJson(
+  { plan, proven, blocked, failures, report, files, exitStatus }: MirrorResult,
+  elapsedMs: number,
+): object {
+  return {
+    target: plan.target,
+    totals: { ...plan.totals, proven },
+    ...(report && { report: { ...report, failures: undefined } }),
+    blocked: blocked.map(({ source }) => formatReference(source)),
+    failures: failures.map(failureJson),
+    files,
+    elapsedMs,
+    exitStatus,
+  }
+}
+
+export function failureJson({ image, error: { code, message, hint, details } }: FailedImage): object {
+  return {
+    source: formatReference(image.source),
+    destination: formatReference(image.destination),
+    class: image.class,
+    error: { code, message, hint, details },
+  }
 }

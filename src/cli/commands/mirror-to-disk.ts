@@ -1,0 +1,101 @@
+/** `sallyport mirror … file://DIR` */
+import type { BaseOptions } from '../../archive/archive-base.ts'
+import { parseReceipt, receiptMessage } from '../../archive/receipt.ts'
+import { loadSigningKey, loadVerifyKey, verifySignature } from '../../archive/signature.ts'
+import { readConfigurationText } from '../../config/image-set-file.ts'
+import { readTextFile } from '../../config/yaml-document.ts'
+import { KnownError } from '../../errors/known-error.ts'
+import { type MirrorToDiskRequest, type MirrorToDiskResult, mirrorToDisk } from '../../flows/mirror-to-disk.ts'
+import { formatMirrorTarget, parseMirrorTarget } from '../../mirror/destination.ts'
+import { directoryAt, workspaceAt } from '../../mirror/workspace.ts'
+import type { CliContext } from '../context.ts'
+import { loadMirrorConfiguration } from '../load-configuration.ts'
+import type { MirrorOptions } from '../mirror-options.ts'
+import { concurrencyOf } from '../oc-mirror-options.ts'
+import { openRegistries } from '../registry-access.ts'
+import { archiveJson, renderArchiveDryRun, renderArchiveResult } from '../render/archive-result.ts'
+import { followMirror } from '../render/mirror-progress.ts'
+import { printPlan } from './print-plan.ts'
+
+/** As oc-mirror's `archiveSize`, where the configuration says nothing. */
+const defaultVolumeGiB = 500
+const smallestVolumeBytes = 10 * 1024 * 1024
+
+/** @returns the exit status */
+export async function runToDisk(destination: string, options: MirrorOptions, context: CliContext): Promise<number> {
+  const { cwd, clock, signal } = context
+  const directory = directoryAt(destination, cwd)
+  const { config, policy } = await configurationOf(options, context)
+  const configuration = await readConfigurationText(options.config ?? '')
+  const base = await baseOf(options)
+  const signer = options.signKey === undefined ? undefined : await loadSigningKey(options.signKey)
+  const { source, close } = await openRegistries(options, context)
+  const concurrency = concurrencyOf(options)
+  const startedAt = clock.now()
+  const progress = followMirror(context)
+  const request: MirrorToDiskRequest = {
+    ...{ config, configuration, policy, directory, source, base, clock, signal },
+    workspace: workspaceAt(options.workspace ?? destination, cwd),
+    volumeBytes: volumeBytesOf(options.archiveSize, config.archiveSize),
+    onEvent: progress.onEvent,
+    isDryRun: options.dryRun === true || options.planOnly !== undefined,
+    isRetry: options.retryFailed === true,
+    ...(signer && { signer }),
+    ...(concurrency !== undefined && { concurrency }),
+  }
+  try {
+    const result = await mirrorToDisk(request)
+    progress.stop()
+    await print(result, { options, context, directory, elapsedMs: clock.now() - startedAt })
+    return result.exitStatus
+  } finally {
+    progress.stop()
+    close()
+  }
+}
+
+async function configurationOf({ config, onFailure }: MirrorOptions, context: CliContext) {
+  if (config !== undefined) return loadMirrorConfiguration(config, onFailure, context)
+  throw new KnownError('USAGE', 'Nothing says what to mirror', { hint: 'Name an ImageSetConfiguration: -c FILE.' })
+}
+
+async function baseOf({ base, receiptKey, full, since, for: target }: MirrorOptions): Promise<BaseOptions> {
+  const receipt = base === undefined ? undefined : parseReceipt(await readTextFile(base), base)
+  if (receiptKey !== undefined && receipt) {
+    const verifier = await loadVerifyKey(receiptKey)
+    verifySignature(verifier, { text: receiptMessage(receipt), signature: receipt.signature, what: base ?? '' })
+  }
+  return {
+    receipt,
+    isFull: full === true,
+    target: target === undefined ? undefined : formatMirrorTarget(parseMirrorTarget(withTransport(target))),
+    sinceMs: since === undefined ? undefined : Date.parse(since),
+  }
+}
+
+function withTransport(target: string): string {
+  return target.startsWith('docker://') ? target : `docker://${target}`
+}
+
+/** @param archiveSizeGiB `archiveSize` of the configuration */
+function volumeBytesOf(asked: number | undefined, archiveSizeGiB: number | undefined): number {
+  const bytes = asked ?? (archiveSizeGiB ?? defaultVolumeGiB) * 1024 ** 3
+  if (bytes >= smallestVolumeBytes) return Math.floor(bytes / 512) * 512
+  throw new KnownError('USAGE', `Volumes of ${bytes} bytes are too small`, {
+    hint: 'The smallest size is 10MiB: --archive-size 10MiB.',
+  })
+}
+
+interface Printing {
+  readonly options: MirrorOptions
+  readonly context: CliContext
+  readonly directory: string
+  readonly elapsedMs: number
+}
+
+async function print(result: MirrorToDiskResult, { options, context, ...about }: Printing): Promise<void> {
+  for (const { summary } of result.findings) context.log.warn(summary)
+  if (options.planOnly !== undefined) await printPlan(result.plan, options.planOnly, context)
+  else if (context.json) context.stdout(`${JSON.stringify(archiveJson(result, about.elapsedMs))}\n`)
+  else context.stdout(options.dryRun ? renderArchiveDryRun(result, about) : renderArchiveResult(result, about))
+}

@@ -1,0 +1,137 @@
+/** `sallyport mirror … docker://…`: from registries, or from archives. */
+import type { Archive } from '../../archive/archive.ts'
+import { archiveMessage, loadVerifyKey, verifySignature } from '../../archive/signature.ts'
+import { KnownError } from '../../errors/known-error.ts'
+import { type ArchiveLoad, diskToMirror } from '../../flows/disk-to-mirror.ts'
+import { type MirrorRequest, type MirrorResult, mirrorToMirror } from '../../flows/mirror-to-mirror.ts'
+import { formatMirrorTarget, type MirrorTarget, parseMirrorTarget } from '../../mirror/destination.ts'
+import { directoryAt, workspaceAt } from '../../mirror/workspace.ts'
+import type { CliContext } from '../context.ts'
+import { type LoadedConfiguration, loadMirrorConfiguration } from '../load-configuration.ts'
+import type { MirrorOptions } from '../mirror-options.ts'
+import { concurrencyOf } from '../oc-mirror-options.ts'
+import { openRegistries, type Registries } from '../registry-access.ts'
+import { renderLoads } from '../render/archive-load.ts'
+import { followMirror } from '../render/mirror-progress.ts'
+import { mirrorJson, renderDryRun, renderMirrorResult } from '../render/mirror-result.ts'
+import { printPlan } from './print-plan.ts'
+
+/** @returns the exit status */
+export async function runToRegistry(destination: string, options: MirrorOptions, context: CliContext): Promise<number> {
+  const target: MirrorTarget = {
+    ...parseMirrorTarget(destination),
+    ...(options.maxNestedPaths && { maxNestedPaths: options.maxNestedPaths }),
+  }
+  const loaded = await configurationOf(options, context)
+  const registries = await openRegistries(options, context)
+  const startedAt = context.clock.now()
+  const progress = followMirror(context)
+  try {
+    await registries.target.ping(formatMirrorTarget(target), context.signal)
+    const common = { ...commonRequest({ target, options, context }), onEvent: progress.onEvent }
+    const loads = await carryOut({ common, loaded, registries, options, context })
+    progress.stop()
+    await print(loads, { options, context, elapsedMs: context.clock.now() - startedAt })
+    return loads.reduce((status, { result }) => status | result.exitStatus, 0)
+  } finally {
+    progress.stop()
+    registries.close()
+  }
+}
+
+async function configurationOf(
+  { config, from, onFailure }: MirrorOptions,
+  context: CliContext,
+): Promise<LoadedConfiguration | undefined> {
+  if (config !== undefined) return loadMirrorConfiguration(config, onFailure, context)
+  if (from !== undefined) return undefined
+  throw new KnownError('USAGE', 'Nothing says what to mirror', {
+    hint: 'Name an ImageSetConfiguration: -c FILE; or a directory with archives: --from file://DIR.',
+  })
+}
+
+type Common = Omit<MirrorRequest, 'config' | 'source' | 'registry' | 'onEvent'>
+
+function commonRequest({
+  target,
+  options,
+  context,
+}: {
+  target: MirrorTarget
+  options: MirrorOptions
+  context: CliContext
+}): Common {
+  const concurrency = concurrencyOf(options)
+  return {
+    target,
+    workspace: workspaceAt(options.workspace ?? options.from ?? '.', context.cwd),
+    signal: context.signal,
+    isDryRun: options.dryRun === true || options.planOnly !== undefined,
+    isRetry: options.retryFailed === true,
+    icsp: options.icsp === true,
+    ...(concurrency !== undefined && { concurrency }),
+  }
+}
+
+interface Work {
+  readonly common: Common & Pick<MirrorRequest, 'onEvent'>
+  readonly loaded: LoadedConfiguration | undefined
+  readonly registries: Registries
+  readonly options: MirrorOptions
+  readonly context: CliContext
+}
+
+async function carryOut({ common, loaded, registries, options, context }: Work): Promise<readonly ArchiveLoad[]> {
+  const { source, target: registry } = registries
+  const request = { ...common, ...loaded, registry }
+  if (options.from !== undefined) {
+    return diskToMirror({
+      ...request,
+      directory: directoryAt(options.from, context.cwd),
+      acceptOrder: options.acceptOrder === true,
+      inspect: await inspectorOf(options.verifyKey),
+      clock: context.clock,
+    })
+  }
+  if (!loaded) return []
+  return [{ findings: [], result: await mirrorToMirror({ ...request, config: loaded.config, source }) }]
+}
+
+async function inspectorOf(keyFile: string | undefined): Promise<(archive: Archive) => Promise<void>> {
+  const verifier = keyFile === undefined ? undefined : await loadVerifyKey(keyFile)
+  return async ({ end, found }) => {
+    if (!verifier) return
+    const text = end ? archiveMessage(end) : ''
+    verifySignature(verifier, { text, signature: end?.signature, what: `the archive ${found.stem}` })
+  }
+}
+
+interface Printing {
+  readonly options: MirrorOptions
+  readonly context: CliContext
+  readonly elapsedMs: number
+}
+
+async function print(loads: readonly ArchiveLoad[], { options, context, elapsedMs }: Printing): Promise<void> {
+  const results = loads.map(({ result }) => result)
+  if (options.planOnly !== undefined) {
+    for (const { plan } of results) await printPlan(plan, options.planOnly, context)
+  } else if (context.json) context.stdout(`${JSON.stringify(jsonOf(loads, elapsedMs))}\n`)
+  else if (options.from !== undefined)
+    context.stdout(renderLoads(loads, { isDryRun: options.dryRun === true, elapsedMs }))
+  else context.stdout(results.map((result) => render(result, options, elapsedMs)).join('\n'))
+}
+
+function render(result: MirrorResult, { dryRun }: MirrorOptions, elapsedMs: number): string {
+  return dryRun ? renderDryRun(result) : renderMirrorResult(result, elapsedMs)
+}
+
+/** One result as it is; several, as archives are loaded one after the other, in a list. */
+function jsonOf(loads: readonly ArchiveLoad[], elapsedMs: number): object {
+  const all = loads.map(({ archive, findings, result }) => ({
+    ...(archive && { archive: { id: archive.id, sequence: archive.record.sequence } }),
+    ...(findings.length > 0 && { findings }),
+    ...mirrorJson(result, elapsedMs),
+  }))
+  return all.length === 1 ? (all[0] ?? {}) : { loads: all }
+}

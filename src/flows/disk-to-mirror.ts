@@ -1,0 +1,138 @@
+/**
+ * The path of `sallyport mirror --from file://DIR … docker://…`: every archive of a directory that was not loaded yet, in
+ * order, straight into the registry; nothing is unpacked.
+ */
+import type { Archive } from '../archive/archive.ts'
+import { historyDirectories, readHistory, recordLoad } from '../archive/archive-history.ts'
+import { checkArchiveOrder, requireArchiveOrder } from '../archive/archive-order.ts'
+import { archiveSource } from '../archive/archive-source.ts'
+import { type FoundArchive, findArchives } from '../archive/find-archives.ts'
+import { openOcMirrorArchive } from '../archive/oc-mirror-archive.ts'
+import { openArchive } from '../archive/read-archive.ts'
+import { type ImageSetConfiguration, parseImageSetConfiguration } from '../config/image-set-configuration.ts'
+import type { Finding } from '../errors/finding.ts'
+import { KnownError } from '../errors/known-error.ts'
+import type { Clock } from '../host/clock.ts'
+import { destinationAt, notArrived } from '../mirror/archive-plan.ts'
+import { formatMirrorTarget, targetRepository } from '../mirror/destination.ts'
+import { parsePlan } from '../mirror/plan-file.ts'
+import type { ContentSource, ContentTarget } from '../oci/content.ts'
+import { formatReference } from '../oci/reference.ts'
+import { type MirrorRequest, type MirrorResult, mirrorToMirror } from './mirror-to-mirror.ts'
+
+export interface DiskToMirrorRequest extends Omit<MirrorRequest, 'config' | 'source' | 'isLocalSource'> {
+  /** The target, which is also read: it holds what an increment does not carry. */
+  readonly registry: ContentTarget & ContentSource
+  readonly directory: string
+  /** A part of what is in the archives; default: all of it, by the configuration that each was made with. */
+  readonly config?: ImageSetConfiguration
+  /** Load also what is out of order, or was made for another target. */
+  readonly acceptOrder?: boolean
+  /** Looks at an archive before anything of it is used; throws where it is not to be. */
+  readonly inspect?: (archive: Archive) => Promise<void>
+  readonly clock: Clock
+}
+
+export interface ArchiveLoad {
+  /** Undefined for what oc-mirror wrote. */
+  readonly archive?: Pick<Archive, 'id' | 'record' | 'found'>
+  /** What was said about order and target. */
+  readonly findings: readonly Finding[]
+  readonly result: MirrorResult
+}
+
+/**
+ * Loads what is pending; where nothing is, the last archive again, which moves nothing that is there.
+ *
+ * @returns one entry for each archive, in the order of loading; after one with failures the next ones are not begun
+ * @throws KnownError ARCHIVE_OUT_OF_ORDER, ARCHIVE_OTHER_TARGET, and what opening an archive throws
+ */
+export async function diskToMirror(request: DiskToMirrorRequest): Promise<readonly ArchiveLoad[]> {
+  const found = (await findArchives(request.directory)).filter(({ isRepair }) => !isRepair)
+  if (found.length === 0) return [await loadOcMirror(request)]
+  const loads: ArchiveLoad[] = []
+  for (const one of await pending(found, request)) {
+    const load = await loadArchive(one, request)
+    loads.push(load)
+    if (load.result.exitStatus !== 0) break
+  }
+  return loads
+}
+
+/** The archives that were not loaded whole, or else the last. */
+async function pending(found: readonly FoundArchive[], request: DiskToMirrorRequest): Promise<readonly FoundArchive[]> {
+  const loaded = await loadedInto(request)
+  const whole = new Set(loaded.filter(({ missing }) => missing.length === 0).map(({ sequence }) => sequence))
+  const last = loaded.at(-1)?.sequence ?? 0
+  const open = found.filter(({ sequence }) => sequence > last || (sequence === last && !whole.has(sequence)))
+  return open.length > 0 ? open : found.slice(-1)
+}
+
+async function loadedInto({ workspace, target }: DiskToMirrorRequest) {
+  const { loaded } = historyDirectories(workspace.state)
+  return (await readHistory(loaded, formatMirrorTarget(target))).archives
+}
+
+async function loadArchive(found: FoundArchive, request: DiskToMirrorRequest): Promise<ArchiveLoad> {
+  const archive = await openArchive(found)
+  try {
+    await request.inspect?.(archive)
+    const order = checkArchiveOrder(await loadedInto(request), archive, formatMirrorTarget(request.target))
+    const findings = requireArchiveOrder(order, request.acceptOrder === true)
+    const { configuration } = archive.record
+    const config =
+      request.config ?? parseImageSetConfiguration({ file: `configuration of ${found.stem}`, text: configuration })
+    const source = archiveSource([archive], {
+      beyond: { source: request.registry, locate: (path) => targetRepository(request.target, path) },
+    })
+    const result = await mirrorToMirror({ ...request, config, source, isLocalSource: true })
+    if (!request.isDryRun) await record(archive, result, request)
+    return { archive, findings, result }
+  } finally {
+    await archive.close()
+  }
+}
+
+async function record(archive: Archive, result: MirrorResult, request: DiskToMirrorRequest): Promise<void> {
+  const { target, workspace, clock } = request
+  // Without its last volume nobody can say that it was loaded.
+  if (!archive.end) return
+  const plan = await archive.readPlan()
+  const failed = new Set(result.failures.map(({ image }) => formatReference(image.destination)))
+  const wanted = new Set(result.images.map(({ destination }) => formatReference(destination)))
+  let isWanted = false
+  const arrived = archive.record.images.filter(({ destination, attachedTo }) => {
+    const name = formatReference(destinationAt(target, destination))
+    // What is attached follows its image, and is in no configuration.
+    if (attachedTo === undefined) isWanted = wanted.has(name)
+    return isWanted && !failed.has(name)
+  })
+  const carried = [...archive.blobs.values()].filter(({ place }) => place !== undefined).map(({ digest }) => digest)
+  const roots = arrived.map(({ digest }) => digest)
+  await recordLoad(historyDirectories(workspace.state).loaded, {
+    front: { record: archive.record, ...(await archive.readIndex()) },
+    plan: [plan],
+    end: { volumes: archive.volumes, checksum: archive.end.checksum },
+    missing: notArrived(carried, parsePlan(plan, archive.found.stem), roots),
+    recordedAt: new Date(clock.now()).toISOString(),
+    loadedInto: formatMirrorTarget(target),
+  })
+}
+
+async function loadOcMirror(request: DiskToMirrorRequest): Promise<ArchiveLoad> {
+  const { directory, config } = request
+  const archive = await openOcMirrorArchive(directory)
+  if (!archive) {
+    throw new KnownError('ARCHIVE_INVALID', `${directory} holds no archive`, {
+      details: { directory },
+      hint: 'Name the directory with the files sallyport-v1-….tar, or with the mirror_….tar that oc-mirror v2 wrote.',
+    })
+  }
+  if (!config) {
+    throw new KnownError('USAGE', `${directory} holds an archive of oc-mirror, which does not say what is in it`, {
+      hint: 'Name the ImageSetConfiguration that it was made with: -c FILE.',
+    })
+  }
+  const result = await mirrorToMirror({ ...request, config, source: archive, isLocalSource: true })
+  return { findings: [], result }
+}

@@ -1,0 +1,264 @@
+/**
+ * The path of `sallyport mirror … file://DIR`: select, resolve, leave out what the other side holds, and write the rest into
+ * an archive, straight from the source.
+ *
+ * An archive that was interrupted is gone on with by its own plan: tags may have moved in the meantime.
+ */
+import { join } from 'node:path'
+import { type ArchiveBase, type BaseOptions, openBase } from '../archive/archive-base.ts'
+import { historyDirectories, recordArchive } from '../archive/archive-history.ts'
+import type { ArchiveDraft } from '../archive/compose-front.ts'
+import type { ArchiveHole, ArchiveImage, ArchiveRecord } from '../archive/records.ts'
+import type { ArchiveSigner } from '../archive/signature.ts'
+import { readUnfinished, type UnfinishedArchive } from '../archive/unfinished-archive.ts'
+import { archiveStem } from '../archive/volume-names.ts'
+import { ArchiveWriter, type SealedArchive } from '../archive/write-archive.ts'
+import type { ImageSetConfiguration } from '../config/image-set-configuration.ts'
+import type { Finding } from '../errors/finding.ts'
+import { KnownError } from '../errors/known-error.ts'
+import type { Clock } from '../host/clock.ts'
+import { mapConcurrently } from '../host/concurrency.ts'
+import { acquireLock } from '../host/lock.ts'
+import {
+  archiveHole,
+  archiveImage,
+  archiveTarget,
+  contentOf,
+  onlyCarried,
+  relativeDestination,
+} from '../mirror/archive-plan.ts'
+import type { ResolvedImage } from '../mirror/closure.ts'
+import type { OnMirrorEvent } from '../mirror/events.ts'
+import { recordFailed } from '../mirror/failed.ts'
+import { exitStatusOf, type FailurePolicy, failurePolicyOf } from '../mirror/failure-policy.ts'
+import { type FailedImage, Failures } from '../mirror/failures.ts'
+import { LocalContent, withLocalManifests } from '../mirror/local-content.ts'
+import { type MirrorPlan, planMirror, selectedOf } from '../mirror/plan.ts'
+import { parsePlan, planLines } from '../mirror/plan-file.ts'
+import { groupAttached, resolveImages } from '../mirror/resolve-images.ts'
+import type { SelectedImage, Selection } from '../mirror/selection.ts'
+import { type TransferReport, transfer } from '../mirror/transfer.ts'
+import type { Workspace } from '../mirror/workspace.ts'
+import type { ContentSource } from '../oci/content.ts'
+import type { Digest } from '../oci/digest.ts'
+import { formatReference } from '../oci/reference.ts'
+import { selectWanted } from './select-wanted.ts'
+
+export interface MirrorToDiskRequest {
+  readonly config: ImageSetConfiguration
+  /** The text of the configuration, to travel with the archive. */
+  readonly configuration: string
+  readonly directory: string
+  readonly workspace: Workspace
+  readonly source: ContentSource
+  /** What the other side holds. */
+  readonly base: BaseOptions
+  /** Size of every volume but the last, in bytes; a multiple of 512. */
+  readonly volumeBytes: number
+  readonly signer?: ArchiveSigner
+  readonly clock: Clock
+  readonly signal: AbortSignal
+  readonly onEvent: OnMirrorEvent
+  /** Plan only: nothing is written. */
+  readonly isDryRun?: boolean
+  readonly concurrency?: number
+  /** Default: that of the configuration. */
+  readonly policy?: FailurePolicy
+  /** Only what the last run could not bring. */
+  readonly isRetry?: boolean
+}
+
+export interface MirrorToDiskResult {
+  /** What is carried. */
+  readonly plan: MirrorPlan
+  /** Images that the other side holds whole. */
+  readonly proven: number
+  readonly blocked: readonly SelectedImage[]
+  readonly failures: readonly FailedImage[]
+  /** What of the history could not be used. */
+  readonly findings: readonly Finding[]
+  readonly report?: TransferReport
+  readonly exitStatus: number
+  /** Absent in a dry run, and where there is nothing that the other side does not hold. */
+  readonly archive?: WrittenArchive
+}
+
+export interface WrittenArchive extends SealedArchive {
+  readonly id: Digest
+  readonly record: ArchiveRecord
+}
+
+type Written = Pick<MirrorToDiskResult, 'failures' | 'exitStatus' | 'report' | 'archive'>
+
+/** An archive on the way: its plan, and what goes into its index. */
+interface Prepared {
+  readonly draft: ArchiveDraft
+  readonly plan: MirrorPlan
+  readonly resolved: readonly ResolvedImage[]
+}
+
+/**
+ * @throws KnownError when nothing could be begun; what failed for single images is in the result, and is a hole in the
+ * archive
+ */
+export async function mirrorToDisk(request: MirrorToDiskRequest): Promise<MirrorToDiskResult> {
+  const release = await acquireLock(join(request.workspace.state, 'lock'))
+  try {
+    return await new DiskRun(request).run()
+  } finally {
+    await release()
+  }
+}
+
+class DiskRun {
+  readonly #request: MirrorToDiskRequest
+  readonly #local: LocalContent
+  readonly #source: ContentSource
+  readonly #failures: Failures
+  readonly #policy: FailurePolicy
+
+  constructor(request: MirrorToDiskRequest) {
+    this.#request = request
+    this.#local = new LocalContent(request.workspace)
+    this.#source = withLocalManifests(request.source, this.#local)
+    this.#failures = new Failures(request.onEvent)
+    this.#policy = request.policy ?? failurePolicyOf(request.config.failurePolicy)
+  }
+
+  async run(): Promise<MirrorToDiskResult> {
+    const { workspace, directory, isDryRun, base: options } = this.#request
+    const unfinished = isDryRun ? undefined : await readUnfinished(directory)
+    const base = await openBase(historyDirectories(workspace.state).written, options)
+    if (unfinished) return this.#goOn(unfinished, base)
+    const { images, blocked } = await this.#select()
+    const whole = await this.#heldWhole(images, base)
+    const prepared = await this.#prepare(images, whole, base)
+    const result = { plan: prepared.plan, proven: whole.size, blocked, findings: base.findings }
+    const isNothingNew = prepared.draft.carried.length === 0 && prepared.resolved.length === 0
+    if (isDryRun || isNothingNew) return { ...result, ...this.#outcome() }
+    return { ...result, ...(await this.#write(prepared)) }
+  }
+
+  async #select(): Promise<Selection> {
+    const { config, workspace, signal, isRetry = false } = this.#request
+    const policy = this.#policy
+    const context = { config, target: archiveTarget, workspace, signal, policy, isRetry, local: this.#local }
+    const selection = await selectWanted({ ...context, source: this.#source })
+    for (const { image, error } of selection.unreadable) this.#failures.add(image, error)
+    return selection
+  }
+
+  /** The images of which the other side has everything, with their records in its last archive. */
+  async #heldWhole(
+    images: readonly SelectedImage[],
+    base: ArchiveBase,
+  ): Promise<Map<SelectedImage, readonly ArchiveImage[]>> {
+    const { signal } = this.#request
+    const found = await mapConcurrently(images, 32, async (image) => {
+      const known = base.wholeImage(formatReference(image.source), relativeDestination(image.destination))
+      if (!known) return undefined
+      const digest = image.source.digest ?? (await this.#resolve(image))
+      signal.throwIfAborted()
+      return digest === known[0]?.digest ? ([image, known] as const) : undefined
+    })
+    return new Map(found.filter((entry) => entry !== undefined))
+  }
+
+  /** An image that nothing can be learned of is not proven; what is wrong with it is told when it is resolved. */
+  async #resolve({ source }: SelectedImage): Promise<Digest | undefined> {
+    try {
+      return (await this.#source.resolve(source, this.#request.signal))?.digest
+    } catch (error) {
+      if (!(error instanceof KnownError)) throw error
+      return undefined
+    }
+  }
+
+  async #prepare(
+    images: readonly SelectedImage[],
+    whole: ReadonlyMap<SelectedImage, readonly ArchiveImage[]>,
+    base: ArchiveBase,
+  ): Promise<Prepared> {
+    const { signal, onEvent, configuration, volumeBytes } = this.#request
+    const unproven = images.filter((image) => !whole.has(image))
+    const failures = this.#failures
+    const resolved = await resolveImages(unproven, { source: this.#source, signal, onEvent, failures })
+    const groups = new Map(groupAttached(resolved).map((group) => [group.image.selected, group]))
+    const plan = planMirror(archiveTarget.registry, resolved, () => false)
+    const records = images.flatMap((image) => {
+      const group = groups.get(image)
+      return group ? [group.image, ...group.attached].map(archiveImage) : (whole.get(image) ?? [])
+    })
+    const carried = onlyCarried(plan, base.holds)
+    onEvent({ type: 'mirror.planned', totals: carried.totals })
+    const failed = failures.list.map(archiveHole)
+    const draft: ArchiveDraft = {
+      kind: base.parent === undefined ? 'full' : 'increment',
+      sequence: base.sequence + 1,
+      ...(base.parent !== undefined && { parent: base.parent }),
+      ...(base.target !== undefined && { target: base.target }),
+      volumeBytes,
+      configuration,
+      ...contentOf(plan, base.holds),
+      images: records,
+      ...(failed.length > 0 && { failed }),
+      plan: () => planLines(plan),
+    }
+    return { draft, plan: carried, resolved }
+  }
+
+  /** With the plan of the archive that was begun here. */
+  async #goOn(unfinished: UnfinishedArchive, base: ArchiveBase): Promise<MirrorToDiskResult> {
+    const { configuration, directory, onEvent } = this.#request
+    const { draft, planText, stem } = unfinished
+    if (draft.configuration !== configuration || draft.sequence !== base.sequence + 1) {
+      throw new KnownError('ARCHIVE_UNFINISHED', `${directory} holds the unfinished archive ${stem} of another run`, {
+        details: { directory, archive: stem },
+        hint: 'Finish it with the configuration and options that began it, or delete its files and run again.',
+      })
+    }
+    const held = new Set(draft.held.map(({ digest }) => digest))
+    const plan = onlyCarried(parsePlan(planText, stem), (digest) => held.has(digest))
+    onEvent({ type: 'mirror.planned', totals: plan.totals })
+    const written = await this.#write({ draft, plan, resolved: [] })
+    return { plan, proven: 0, blocked: [], findings: base.findings, ...written }
+  }
+
+  async #write({ draft, plan, resolved }: Prepared): Promise<Written> {
+    const { directory, signal, onEvent, concurrency, signer, workspace, clock } = this.#request
+    const stem = archiveStem(draft.sequence)
+    const writer = await ArchiveWriter.open({ directory, stem, draft, signal, ...(signer && { signer }) })
+    try {
+      const report = await transfer(plan, {
+        ...{ source: this.#source, target: writer, local: this.#local, signal, onEvent },
+        ...(concurrency !== undefined && { concurrency }),
+      })
+      this.#failures.addFrom(report, plan.images.map(selectedOf))
+      const sealed = await writer.seal(this.#holes(draft))
+      await recordArchive(historyDirectories(workspace.state).written, {
+        front: writer.front,
+        plan: draft.plan(),
+        end: { volumes: sealed.files.length, checksum: sealed.checksum },
+        missing: sealed.holes,
+        recordedAt: new Date(clock.now()).toISOString(),
+      })
+      await recordFailed(workspace, archiveTarget.registry, { failures: this.#failures.list, resolved })
+      await this.#local.removeBlobs()
+      return { ...this.#outcome(), report, archive: { ...sealed, id: writer.front.id, record: writer.front.record } }
+    } finally {
+      await writer.close()
+    }
+  }
+
+  #outcome(): Pick<MirrorToDiskResult, 'failures' | 'exitStatus'> {
+    const failures = this.#failures.list
+    return { failures, exitStatus: exitStatusOf(failures, this.#policy) }
+  }
+
+  /** Those of this run; of a run that began this archive, the images that it could not plan. */
+  #holes({ failed = [] }: ArchiveDraft): ArchiveHole[] {
+    const holes = new Map(failed.map((hole) => [hole.destination, hole]))
+    for (const hole of this.#failures.list.map(archiveHole)) holes.set(hole.destination, hole)
+    return [...holes.values()]
+  }
+}
