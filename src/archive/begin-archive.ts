@@ -3,18 +3,11 @@ import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { checkFreeSpace } from '../host/free-space.ts'
 import { diskError } from '../store/disk.ts'
-import {
-  findLeftBehind,
-  type LeftBehind,
-  proveDoubtful,
-  recall,
-  removeAfter,
-  sealedVolumes,
-  unseal,
-} from './archive-progress.ts'
 import type { ArchiveFront } from './compose-front.ts'
 import { hashFor } from './entry-content.ts'
+import { findLeftBehind, type LeftBehind, removeAfter, unseal } from './left-behind.ts'
 import { PlacedWriter } from './placed-writer.ts'
+import { proveDoubtful, recall, sealedVolumes } from './recall-entries.ts'
 import { VolumeSealer } from './seal-volumes.ts'
 import { headerBytes, padded } from './tar-space.ts'
 import { progressName } from './volume-names.ts'

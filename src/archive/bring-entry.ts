@@ -23,6 +23,8 @@ interface Destination {
   readonly claims: WrittenClaims
   /** How many bytes of an entry may be written before that is put down. */
   readonly noteEveryBytes: number
+  /** The entry is whole in its place. */
+  readonly onProven: () => void
 }
 
 /** Brings the bytes of one blob or manifest to their place and proves them. */
@@ -61,7 +63,7 @@ export class EntryArrival {
 
   /** Fetches what follows `start`, and gives the digest of the whole. */
   async #fetch(start: number): Promise<Digest> {
-    const { volumes, claims } = this.#destination
+    const { volumes, claims, onProven } = this.#destination
     const hash = start > 0 ? await hashPlaced(volumes, this.#entry, start) : hashFor(this.#entry)
     this.#report(start)
     await this.#write(start, hash)
@@ -72,6 +74,7 @@ export class EntryArrival {
       return digest
     }
     this.#entry.finish(sums)
+    onProven()
     await claims.written(this.#entry)
     return digest
   }

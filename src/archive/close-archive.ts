@@ -1,16 +1,16 @@
-/** The end of writing: holes, closing entries, the last volumes, and no trace of work left. */
+/** The end of writing: holes, closing entries, and the last volumes. */
 import { closeSync, fsync, openSync } from 'node:fs'
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import type { Digest } from '../oci/digest.ts'
 import { layoutAfter } from './archive-index.ts'
-import { removeAfter } from './archive-progress.ts'
 import type { OpenArchive } from './begin-archive.ts'
 import { closingEntries, endRecord, holesOf } from './closing-entries.ts'
 import { hashFor, makeHole } from './entry-content.ts'
 import { entryNames, sizes } from './format.ts'
 import type { Segment } from './layout.ts'
+import { removeAfter } from './left-behind.ts'
 import { PlacedWriter } from './placed-writer.ts'
 import type { ArchiveHole, ArchiveHoles } from './records.ts'
 import type { ArchiveSigner } from './signature.ts'
@@ -20,6 +20,7 @@ import { WrittenEntry } from './written-entries.ts'
 
 const flushAll = promisify(fsync)
 
+/** Everything but the end of the progress file. */
 export async function closeArchive(
   archive: OpenArchive,
   images: readonly ArchiveHole[],
@@ -34,7 +35,8 @@ export async function closeArchive(
   const checksum = await sealer.sealLast(closing, end, (total, sum) =>
     endRecord(front, { volumes: total, checksum: sum, holes }, signer),
   )
-  await finishDirectory(archive)
+  // The names are on the disk before the progress file goes, which says that the archive is not finished.
+  await flushDirectory(archive.directory)
   const files = Array.from({ length: end.volume }, (_, index) => volumes.path(index + 1))
   const bytes = (end.volume - 1) * front.record.volumeBytes + end.offset + end.length + sizes.tarEnd
   return { files, bytes, checksum, holes: blobs }
@@ -84,9 +86,8 @@ async function writeClosing(archive: OpenArchive, holes: ArchiveHoles): Promise<
   return { closing, end }
 }
 
-/** The names are on the disk before the progress file goes, which says that the archive is not finished. */
-async function finishDirectory({ directory, stem }: OpenArchive): Promise<void> {
-  await flushDirectory(directory)
+/** From here on the archive is one. */
+export async function removeProgress({ directory, stem }: OpenArchive): Promise<void> {
   await rm(join(directory, progressName(stem)), { force: true })
   await flushDirectory(directory)
 }

@@ -14,7 +14,7 @@ import type { Digest } from '../oci/digest.ts'
 import { formatReference, type Reference, repositoryName } from '../oci/reference.ts'
 import { beginOrResume, type OpenArchive } from './begin-archive.ts'
 import { EntryArrival, type EntrySource } from './bring-entry.ts'
-import { closeArchive } from './close-archive.ts'
+import { closeArchive, removeProgress } from './close-archive.ts'
 import { type ArchiveDraft, type ArchiveFront, composeFront } from './compose-front.ts'
 import type { ArchiveHole } from './records.ts'
 import type { ArchiveSigner } from './signature.ts'
@@ -112,8 +112,9 @@ export class ArchiveWriter implements ContentTarget {
     repository: Reference,
     { digest }: Descriptor,
     open: OpenBlob,
-    { signal = this.#options.signal, origin = repositoryName(repository), onBytes }: PushBlobOptions = {},
+    options: PushBlobOptions = {},
   ): Promise<void> {
+    const { signal = this.#options.signal, origin = repositoryName(repository), onBytes } = options
     await this.#bring(digest, { open, signal, origin, ...(onBytes && { onBytes }) })
   }
 
@@ -131,13 +132,21 @@ export class ArchiveWriter implements ContentTarget {
    * Nothing can be pushed any more; where this fails, the archive can be opened again and the rest be brought.
    *
    * @param holes images that should be here and are not whole
+   * @param onWritten called once all is on the disk. Until it is done the archive counts as unfinished, so that whoever keeps
+   * a record of archives never misses one
    * @throws KnownError DISK_FULL, also where that was why something did not arrive; may then be called again
    */
-  async seal(holes: readonly ArchiveHole[]): Promise<SealedArchive> {
+  async seal(
+    holes: readonly ArchiveHole[],
+    onWritten?: (sealed: SealedArchive) => Promise<void>,
+  ): Promise<SealedArchive> {
     if (this.#full) throw this.#full
     this.#isClosing = true
     await this.#settle()
-    return closeArchive(this.#open, holes, this.#options.signer)
+    const sealed = await closeArchive(this.#open, holes, this.#options.signer)
+    await onWritten?.(sealed)
+    await removeProgress(this.#open)
+    return sealed
   }
 
   /** Lets go of the directory; an archive that is not sealed can be gone on with. */
@@ -172,8 +181,8 @@ export class ArchiveWriter implements ContentTarget {
     const noteEveryBytes = this.#options.noteEveryBytes ?? defaultNoteEveryBytes
     try {
       await this.#checkRoom(entry)
-      await new EntryArrival(entry, { volumes, claims, noteEveryBytes }, source).run()
-      sealer.settled(entry)
+      const onProven = () => sealer.settled(entry)
+      await new EntryArrival(entry, { volumes, claims, noteEveryBytes, onProven }, source).run()
       // What fails here fails again in `seal`, where there is somebody to tell.
       sealer.sealReady().catch(() => undefined)
     } catch (error) {
