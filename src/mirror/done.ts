@@ -89,10 +89,10 @@ export async function recordDone(
   workspace: Workspace,
   target: string,
   images: readonly DoneImage[],
-  { gone = new Set() }: { readonly gone?: ReadonlySet<string> } = {},
+  options: { readonly gone?: ReadonlySet<string> } = {},
 ): Promise<void> {
   const file = await readFile(workspace)
-  const known = (file.targets[target] ?? []).filter(({ destination }) => !gone.has(destination))
+  const known = (file.targets[target] ?? []).filter(({ destination }) => !options.gone?.has(destination))
   const all = new Map([...known, ...images].map((image) => [image.destination, image]))
   const sorted = [...all.values()].sort((a, b) => (a.destination < b.destination ? -1 : 1))
   await writeIfChanged(

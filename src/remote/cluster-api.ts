@@ -39,7 +39,7 @@ export async function* listObjects(
   options: ClusterListOptions,
 ): AsyncGenerator<unknown> {
   if (!address.server.startsWith('https://')) {
-    throw unreadable(address, path, `${address.server} is no https:// URL`)
+    throw unreadable(address, path, { why: 'the server is no https:// URL' })
   }
   let next: string | undefined = ''
   while (next !== undefined) {
@@ -57,11 +57,11 @@ export async function* listObjects(
 async function getPage(address: ClusterAddress, path: string, options: ClusterListOptions): Promise<unknown> {
   const { status, text } = await get(address, path, options)
   if (status === 404) return undefined
-  if (status !== 200) throw unreadable(address, path, `it answered ${status}${reasonOf(text)}`)
+  if (status !== 200) throw unreadable(address, path, { why: `it answered ${status}${reasonOf(text)}` })
   try {
     return JSON.parse(text)
   } catch (cause) {
-    throw unreadable(address, path, 'its answer is not JSON', cause)
+    throw unreadable(address, path, { why: 'its answer is not JSON', cause })
   }
 }
 
@@ -111,7 +111,7 @@ async function get(
   } catch (cause) {
     signal.throwIfAborted()
     if (cause instanceof KnownError || !(cause instanceof Error)) throw cause
-    throw unreadable(address, path, cause.message, cause)
+    throw unreadable(address, path, { why: cause.message, cause })
   }
 }
 
@@ -126,9 +126,14 @@ async function readText(response: IncomingMessage): Promise<string> {
   return Buffer.concat(chunks, size).toString('utf8')
 }
 
-function unreadable({ server }: ClusterAddress, path: string, why: string, cause?: unknown): KnownError {
-  return new KnownError('CLUSTER_UNREADABLE', `${server}${path.replace(/\?.*$/, '')} cannot be read: ${why}`, {
-    details: { host: server, path: path.replace(/\?.*$/, '') },
+function unreadable(
+  { server }: ClusterAddress,
+  request: string,
+  { why, cause }: { readonly why: string; readonly cause?: unknown },
+): KnownError {
+  const path = request.replace(/\?.*$/, '')
+  return new KnownError('CLUSTER_UNREADABLE', `${server}${path} cannot be read: ${why}`, {
+    details: { host: server, path },
     cause,
   })
 }
