@@ -21,7 +21,7 @@ export interface MirrorRunOptions {
   /** Path of a registries.conf. */
   readonly registriesConf: string
   readonly client?: Partial<RegistryClientOptions>
-  readonly request?: Partial<Pick<MirrorRequest, 'isDryRun' | 'icsp' | 'concurrency' | 'signal' | 'source'>>
+  readonly request?: Partial<Pick<MirrorRequest, 'isDryRun' | 'icsp' | 'concurrency' | 'signal'>>
 }
 
 export interface MirrorRun extends MirrorResult {

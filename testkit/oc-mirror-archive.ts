@@ -62,7 +62,11 @@ export async function writeOcMirrorArchive(t: Cleanup, options: OcMirrorArchiveO
 }
 
 /** What oc-mirror has in its cache after a run that asked `upstream` for everything. */
-export function cachedContent({ release, additional, content }: Upstream): RepositoryContent[] {
+export function cachedContent({
+  release,
+  additional,
+  content,
+}: Pick<Upstream, 'release' | 'additional' | 'content'>): RepositoryContent[] {
   const attached = content.map(({ repository, images }) => ({
     repository,
     images: images.filter((image) => isAttachment(image)),

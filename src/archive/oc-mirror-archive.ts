@@ -9,6 +9,8 @@ import type { ContentSource, FetchBlobOptions, RawManifest } from '../oci/conten
 import type { Descriptor } from '../oci/descriptor.ts'
 import type { Digest } from '../oci/digest.ts'
 import { formatReference, type Reference, repositoryName } from '../oci/reference.ts'
+import type { BeyondArchive } from './archive-source.ts'
+import { blobBeyond, manifestBeyond } from './beyond-archive.ts'
 import { type FileSlice, readSlice, streamSlice } from './file-slice.ts'
 import { findOcMirrorFiles, indexStorage, type OcMirrorFiles, remedyFor } from './oc-mirror-files.ts'
 import { OcMirrorIndex } from './oc-mirror-index.ts'
@@ -21,9 +23,14 @@ export interface StoredName {
   readonly tag: string
 }
 
-export interface OcMirrorOptions {
+export interface OcMirrorView {
   /** The names under which oc-mirror may have stored an image. Default: its own repository and tag. */
   readonly names?: (reference: Reference) => readonly StoredName[]
+  /** The target: it holds what was in earlier archives and is left out of these. */
+  readonly beyond?: BeyondArchive
+}
+
+export interface OcMirrorOptions extends OcMirrorView {
   readonly signal?: AbortSignal
 }
 
@@ -65,23 +72,32 @@ export async function openOcMirrorArchive(
     if (flaw !== undefined) index.addDamage(flaw)
   }
   if (index.isEmpty) throw withoutImages(directory, index)
-  return new OcMirrorArchive(directory, files, { index, ...options })
+  return new OcMirrorArchive(directory, files, { ...options, index })
 }
 
 export class OcMirrorArchive implements ContentSource {
   readonly directory: string
   /** Paths of the archives and of the storages on disk that are read. */
   readonly files: readonly string[]
+  readonly #found: OcMirrorFiles
   readonly #index: OcMirrorIndex
   readonly #manifests: OcMirrorManifests
-  readonly #names: NonNullable<OcMirrorOptions['names']>
+  readonly #names: NonNullable<OcMirrorView['names']>
+  readonly #beyond: BeyondArchive | undefined
 
-  constructor(directory: string, files: OcMirrorFiles, options: OcMirrorOptions & { readonly index: OcMirrorIndex }) {
+  constructor(directory: string, files: OcMirrorFiles, options: OcMirrorView & { readonly index: OcMirrorIndex }) {
     this.directory = directory
     this.files = [...files.archives, ...files.roots]
+    this.#found = files
     this.#index = options.index
     this.#manifests = new OcMirrorManifests(options.index, directory)
     this.#names = options.names ?? ownName
+    this.#beyond = options.beyond
+  }
+
+  /** The same files, looked at in another way; they are not read again. */
+  viewedWith(view: OcMirrorView): OcMirrorArchive {
+    return new OcMirrorArchive(this.directory, this.#found, { ...view, index: this.#index })
   }
 
   /** What is damaged or passed over. What is asked for and missing because of it fails when it is asked for. */
@@ -101,24 +117,24 @@ export class OcMirrorArchive implements ContentSource {
     return this.#index.revisions.has(digest) ? { mediaType: '', digest, size: 0 } : undefined
   }
 
-  async resolveBeside(subject: Reference, tag: string): Promise<Descriptor | undefined> {
+  async resolveBeside(subject: Reference, tag: string, signal?: AbortSignal): Promise<Descriptor | undefined> {
     for (const repository of this.#repositoriesOf(subject)) {
       const digest = this.#manifests.tagged({ repository, tag })
-      if (digest !== undefined) return (await this.#fetch({ ...subject, repository, tag, digest })).descriptor
+      if (digest !== undefined) return (await this.#fetch({ ...subject, repository, tag, digest }, signal)).descriptor
     }
     if (this.#index.isMissingLinks) throw this.#manifests.missing(`${repositoryName(subject)}:${tag}`, 'tag')
     return undefined
   }
 
   /** @throws KnownError BLOB_UNKNOWN where the manifest should be here and is not, BLOB_DIGEST_MISMATCH, FILE_UNREADABLE */
-  async fetchManifest(reference: Reference): Promise<RawManifest | undefined> {
+  async fetchManifest(reference: Reference, signal?: AbortSignal): Promise<RawManifest | undefined> {
     const digest = reference.digest ?? this.#tagged(reference)
     if (digest === undefined) {
       if (this.#index.isMissingLinks) throw this.#manifests.missing(formatReference(reference), 'tag')
       return undefined
     }
     const isExpected = this.#index.revisions.has(digest) || this.#index.damage.length > 0
-    return isExpected ? this.#fetch({ ...reference, digest }) : this.#manifests.read(digest)
+    return isExpected ? this.#fetch({ ...reference, digest }, signal) : this.#manifests.read(digest)
   }
 
   /** @throws KnownError BLOB_UNKNOWN, BLOB_SIZE_MISMATCH, FILE_UNREADABLE */
@@ -130,9 +146,12 @@ export class OcMirrorArchive implements ContentSource {
     const subject = `${repositoryName(repository)}@${descriptor.digest}`
     const places = await this.#index.placesOf(descriptor.digest)
     const place = places.find(({ size }) => size === descriptor.size)
-    if (place === undefined)
-      throw places[0] ? wrongSize(subject, descriptor, places[0]) : this.#manifests.missing(subject, 'blob')
-    yield* streamSlice(place, options.offset ?? 0, options.signal)
+    if (place !== undefined) return yield* streamSlice(place, options.offset ?? 0, options.signal)
+    if (places[0]) throw wrongSize(subject, descriptor, places[0])
+    const repositories = this.#repositoriesOf(repository)
+    const beyond = this.#beyond && (await blobBeyond(this.#beyond, repositories, descriptor, options))
+    if (beyond === undefined) throw this.#manifests.missing(subject, 'blob')
+    yield* beyond
   }
 
   /** Found by reading every manifest here, when this is first asked. */
@@ -184,17 +203,21 @@ export class OcMirrorArchive implements ContentSource {
     return undefined
   }
 
-  async #fetch(reference: Reference & { readonly digest: Digest }): Promise<RawManifest> {
-    const manifest = await this.#manifests.read(reference.digest)
+  async #fetch(reference: Reference & { readonly digest: Digest }, signal?: AbortSignal): Promise<RawManifest> {
+    const { digest } = reference
+    const manifest = await this.#manifests.read(digest)
     if (manifest !== undefined) return manifest
+    const repositories = this.#repositoriesOf(reference)
+    const beyond = this.#beyond && (await manifestBeyond(this.#beyond, repositories, digest, signal))
+    if (beyond !== undefined) return beyond
     throw this.#manifests.missing(formatReference(reference), 'manifest')
   }
 
-  /** The repositories that hold the image: where its names lead to, or else every one. */
+  /** The repositories that hold an image: where its names lead to, or else every one. Without a digest: the former. */
   #repositoriesOf(reference: Reference): readonly string[] {
-    const holders = reference.digest && this.#index.revisions.get(reference.digest)
-    if (!holders) return []
-    const named = this.#names({ ...reference, tag: reference.tag ?? 'latest' }).map(({ repository }) => repository)
+    const named = this.#names(reference).map(({ repository }) => repository)
+    if (reference.digest === undefined) return [...new Set(named)]
+    const holders = this.#index.revisions.get(reference.digest) ?? []
     const own = named.filter((repository) => holders.includes(repository))
     return own.length > 0 ? [...new Set(own)] : holders.toSorted()
   }

@@ -5,7 +5,8 @@ import { mapConcurrently } from '../host/concurrency.ts'
 import type { RawManifest } from '../oci/content.ts'
 import type { Descriptor } from '../oci/descriptor.ts'
 import { algorithmOf, type Digest, digestOf, hexOf } from '../oci/digest.ts'
-import { type Manifest, maxManifestBytes, parseManifest } from '../oci/manifest.ts'
+import { maxManifestBytes, parseManifest } from '../oci/manifest.ts'
+import { referrerDescriptor } from '../oci/referrer.ts'
 import { type FileSlice, readSlice } from './file-slice.ts'
 import { remedyFor } from './oc-mirror-files.ts'
 import type { OcMirrorIndex } from './oc-mirror-index.ts'
@@ -107,7 +108,7 @@ export class OcMirrorManifests {
       const raw = await this.#readIfSound(digest)
       const manifest = raw && parseManifest(raw.bytes, raw.descriptor.mediaType, digest)
       if (raw === undefined || manifest?.subject === undefined) return []
-      return [{ subject: manifest.subject.digest, descriptor: describeReferrer(raw, manifest) }]
+      return [{ subject: manifest.subject.digest, descriptor: referrerDescriptor(manifest, raw.descriptor) }]
     })
     return Map.groupBy(found.flat(), ({ subject }) => subject)
   }
@@ -146,14 +147,4 @@ function damaged({ file, offset, size }: FileSlice, digest: Digest, bytes: Buffe
       retryable: false,
     },
   )
-}
-
-/** What a list of referrers says about one (distribution-spec, "Listing Referrers"). */
-function describeReferrer({ descriptor }: RawManifest, manifest: Manifest): Descriptor {
-  const artifactType = manifest.artifactType ?? (manifest.kind === 'image' ? manifest.config.mediaType : undefined)
-  return {
-    ...descriptor,
-    ...(artifactType !== undefined && { artifactType }),
-    ...(manifest.annotations !== undefined && { annotations: manifest.annotations }),
-  }
 }

@@ -5,20 +5,23 @@ import { readdir, stat, truncate } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { promisify } from 'node:util'
-import { openOcMirrorArchive } from '../../src/archive/oc-mirror-archive.ts'
 import { parseImageSetConfiguration } from '../../src/config/image-set-configuration.ts'
-import { storedNames } from '../../src/mirror/oc-mirror-names.ts'
+import { mirrorToMirror } from '../../src/flows/mirror-to-mirror.ts'
+import { openOcMirrorSource } from '../../src/flows/oc-mirror-source.ts'
+import { parseMirrorTarget } from '../../src/mirror/destination.ts'
+import { workspaceAt } from '../../src/mirror/workspace.ts'
 import { startDockerRegistry } from '../../testkit/docker-registry.ts'
 import { startEmbeddedRegistry } from '../../testkit/embedded-registry.ts'
 import { goTar } from '../../testkit/go-tar.ts'
-import { makeImage, makeIndex } from '../../testkit/image.ts'
+import { makeImage, makeIndex, makeSignature } from '../../testkit/image.ts'
 import { runMirror } from '../../testkit/mirror-run.ts'
 import { cachedContent, writeOcMirrorArchive } from '../../testkit/oc-mirror-archive.ts'
 import { snapshotRegistry } from '../../testkit/registry-snapshot.ts'
+import { makeRelease } from '../../testkit/release-payload.ts'
 import { pushAll } from '../../testkit/seed.ts'
 import { type Cleanup, tempDir } from '../../testkit/temp-dir.ts'
 import { testClient } from '../../testkit/test-client.ts'
-import { imageSetText, releaseName, startUpstream, type Upstream, writeRegistriesConf } from '../../testkit/upstream.ts'
+import { imageSetText, releaseName, startUpstream, type Upstream } from '../../testkit/upstream.ts'
 
 interface Mirrored {
   readonly upstream: Upstream
@@ -48,20 +51,48 @@ function snapshot({ address }: { address: string }, { content }: Upstream) {
   )
 }
 
-/** Mirrors from `directory` with a configuration of the network that leads nowhere. */
-async function mirrorFrom(t: Cleanup, directory: string, config: string) {
-  const target = await startEmbeddedRegistry(t)
-  const { mirror } = parseImageSetConfiguration({ file: 'isc.yaml', text: config })
-  const source = await openOcMirrorArchive(directory, { names: storedNames(mirror) })
-  assert.ok(source)
-  const result = await runMirror(t, {
-    config,
-    target: `docker://${target.address}/ocp`,
-    registriesConf: await writeRegistriesConf(t, '127.0.0.1:1'),
-    workspace: await tempDir(t),
-    request: { source },
+interface Load {
+  readonly directory: string
+  /** Text of a configuration; default: the one in the archive. */
+  readonly config?: string
+  /** `HOST[:PORT]/PATH` */
+  readonly target: string
+  readonly workspace: string
+}
+
+/** Loads what is in `directory`; the target is the only registry that is ever asked. */
+async function load(t: Cleanup, { directory, config, target, workspace }: Load) {
+  const { client } = testClient(t)
+  const at = parseMirrorTarget(`docker://${target}`)
+  const opened = await openOcMirrorSource({
+    directory,
+    target: at,
+    registry: client,
+    config: config === undefined ? undefined : parseImageSetConfiguration({ file: 'isc.yaml', text: config }),
   })
-  return { target, result, source }
+  assert.ok(opened)
+  const result = await mirrorToMirror({
+    ...opened,
+    isLocalSource: true,
+    target: at,
+    workspace: workspaceAt(workspace, '/'),
+    registry: client,
+    signal: new AbortController().signal,
+    onEvent: () => undefined,
+  })
+  return { ...opened, result }
+}
+
+async function mirrorFrom(t: Cleanup, directory: string, config?: string) {
+  const target = await startEmbeddedRegistry(t)
+  const workspace = await tempDir(t)
+  const loaded = await load(t, {
+    directory,
+    target: `${target.address}/ocp`,
+    workspace,
+    ...(config !== undefined && { config }),
+  })
+  return { ...loaded, target }
 }
 
 for (const archiveBytes of [undefined, 20_000]) {
@@ -74,8 +105,8 @@ for (const archiveBytes of [undefined, 20_000]) {
       ...(archiveBytes !== undefined && { archiveBytes }),
     })
     assert.equal(tars.length > 3, archiveBytes !== undefined)
-    const { target, result, source } = await mirrorFrom(t, directory, config)
-    assert.deepEqual([result.exitStatus, result.failures, source.flaws], [0, [], []])
+    const { target, result, findings } = await mirrorFrom(t, directory)
+    assert.deepEqual([result.exitStatus, result.failures, findings], [0, [], []])
     assert.deepEqual(await snapshot(target, upstream), expected)
     assert.deepEqual((await readdir(directory)).length, tars.length, 'nothing was written beside the archives')
   })
@@ -117,8 +148,8 @@ test('what CNCF distribution stored is read as it lies, and from tars of every f
     const archive = join(directory, 'mirror_000001.tar')
     const skipped = format === 'ustar' ? ['--exclude=_layers'] : []
     await promisify(execFile)('tar', [`--format=${format}`, ...skipped, '-C', storage, '-cf', archive, './docker'])
-    const { target, result, source } = await mirrorFrom(t, directory, config)
-    assert.deepEqual([result.exitStatus, result.failures, source.flaws], [0, [], []], format)
+    const { target, result, findings } = await mirrorFrom(t, directory, config)
+    assert.deepEqual([result.exitStatus, result.failures, findings], [0, [], []], format)
     assert.deepEqual(await snapshot(target, upstream), expected, format)
   }
 })
@@ -135,46 +166,45 @@ test("what Go's library writes is read, also under names that only a pax header 
   const directory = await tempDir(t)
   if (!(await goTar(t, cache, join(directory, 'mirror_000001.tar')))) return
   const additional = [{ name: 'quay.io/team/app:1' }, { name: `quay.io/${long}:${'v'.repeat(128)}` }]
-  const { target, result, source } = await mirrorFrom(t, directory, imageSetText({ additional }))
-  assert.deepEqual([result.exitStatus, result.failures, source.flaws], [0, [], []])
+  const { target, result, findings } = await mirrorFrom(t, directory, imageSetText({ additional }))
+  assert.deepEqual([result.exitStatus, result.failures, findings], [0, [], []])
   const held = await snapshotRegistry(`http://${target.address}`)
   assert.deepEqual([held['ocp/team/app:1'], held[`ocp/${long}:${'v'.repeat(128)}`]], [image.digest, deep.digest])
 })
 
-test('a second archive that carries only what is new is loaded after the first, into the same target', async (t) => {
+test('an archive that carries only what is new is loaded after another one, whoever loaded that', async (t) => {
   const base = makeImage({ seed: 'base', tag: '1', layers: 3 })
-  const other = makeImage({ seed: 'other' })
-  const listed = makeIndex({ children: [base, other], tag: '2' })
-  const app = 'team/app'
-  const first = await writeOcMirrorArchive(t, { content: [{ repository: app, images: [base] }] })
-  const second = await writeOcMirrorArchive(t, {
-    content: [{ repository: app, images: [base, listed] }],
-    history: [base.digest, ...base.blobs.map(({ descriptor }) => descriptor.digest)],
+  const listed = makeIndex({ children: [base, makeImage({ seed: 'other' })], tag: '2' })
+  const release = makeRelease()
+  const earlier = [
+    { repository: 'team/app', images: [base, makeSignature(base)] },
+    ...cachedContent({ release, additional: [], content: [] }),
+  ]
+  const history = earlier.flatMap(({ images }) => images).flatMap(({ manifests, blobs }) => [...manifests, ...blobs])
+  const { directory } = await writeOcMirrorArchive(t, {
+    content: [...earlier, { repository: 'team/app', images: [listed] }],
+    history: history.map(({ descriptor }) => descriptor.digest),
   })
+  const additional = ['1', '2'].map((tag) => ({ name: `quay.io/team/app:${tag}` }))
+  const config = imageSetText({ release: releaseName(release), additional })
   const target = await startEmbeddedRegistry(t)
-  const workspace = await tempDir(t)
-  const load = async ({ directory }: { directory: string }, tags: readonly string[]) => {
-    const config = imageSetText({ additional: tags.map((tag) => ({ name: `quay.io/${app}:${tag}` })) })
-    const source = await openOcMirrorArchive(directory)
-    assert.ok(source)
-    const registriesConf = await writeRegistriesConf(t, '127.0.0.1:1')
-    return runMirror(t, {
-      config,
-      target: `docker://${target.address}`,
-      registriesConf,
-      workspace,
-      request: { source },
-    })
+  const at = { directory, config, target: `${target.address}/ocp` }
+  const alone = (await load(t, { ...at, workspace: await tempDir(t) })).result
+  assert.ok(alone.failures.length > 0)
+  for (const { error } of alone.failures) {
+    assert.equal(error.code, 'BLOB_UNKNOWN')
+    assert.match(`${error.message} ${error.hint}`, /no file of oc-mirror.*Load the earlier archives first/)
   }
-  const alone = await load(second, ['1', '2'])
-  assert.equal(alone.exitStatus, 8)
-  for (const { error } of alone.failures)
-    assert.match(`${error.message} ${error.hint}`, /no file of oc-mirror.*Load the earlier/)
-  assert.equal((await load(first, ['1'])).exitStatus, 0)
-  const result = await load(second, ['1', '2'])
+  const loadedBefore = earlier.map((one) => ({ ...one, repository: `ocp/${one.repository}` }))
+  await pushAll(testClient(t).client, target.address, loadedBefore)
+  const { result } = await load(t, { ...at, workspace: await tempDir(t) })
   assert.deepEqual([result.exitStatus, result.failures], [0, []])
+  const carried = new Set(listed.blobs.map(({ descriptor }) => descriptor.digest))
+  for (const { descriptor } of base.blobs) carried.delete(descriptor.digest)
+  assert.equal(result.report?.pushedBlobs, carried.size)
   const held = await snapshotRegistry(`http://${target.address}`)
-  assert.deepEqual([held[`${app}:1`], held[`${app}:2`]], [base.digest, listed.digest])
+  assert.equal(held['ocp/team/app:2'], listed.digest)
+  assert.equal(held[`ocp/openshift/release-images:${release.tag}`], release.image.digest)
 })
 
 test('from an archive that is cut everything whole arrives, and what does not is named with the file', async (t) => {
@@ -182,8 +212,11 @@ test('from an archive that is cut everything whole arrives, and what does not is
   const { directory, tars } = await writeOcMirrorArchive(t, { content: cachedContent(upstream), archiveBytes: 30_000 })
   const cut = tars[Math.floor(tars.length / 2)] ?? ''
   await truncate(cut, Math.floor((await stat(cut)).size / 2))
-  const { target, result, source } = await mirrorFrom(t, directory, config)
-  assert.equal(source.flaws.length, 1)
+  const { target, result, findings } = await mirrorFrom(t, directory, config)
+  assert.deepEqual(
+    findings.map(({ where }) => where?.file),
+    [cut],
+  )
   assert.ok(result.failures.length > 0 && result.exitStatus !== 0)
   const lost = result.failures.filter(({ error }) => !error.message.includes(`${basename(cut)} at byte `))
   assert.deepEqual(lost, [])

@@ -1,0 +1,63 @@
+/** What oc-mirror v2 left in a directory, made ready to be mirrored from. */
+import { basename } from 'node:path'
+import { type OcMirrorArchive, openOcMirrorArchive } from '../archive/oc-mirror-archive.ts'
+import { type ImageSetConfiguration, parseImageSetConfiguration } from '../config/image-set-configuration.ts'
+import { type Finding, finding } from '../errors/finding.ts'
+import { KnownError } from '../errors/known-error.ts'
+import { type MirrorTarget, targetRepository } from '../mirror/destination.ts'
+import { storedNames } from '../mirror/oc-mirror-names.ts'
+import type { ContentSource } from '../oci/content.ts'
+
+export interface OcMirrorRequest {
+  /** Where the archives are, or the cache. */
+  readonly directory: string
+  /** Default: the newest configuration in the archives. */
+  readonly config?: ImageSetConfiguration | undefined
+  readonly target: MirrorTarget
+  /** The target, which holds what was in earlier archives and is left out of these. */
+  readonly registry: ContentSource
+  readonly signal?: AbortSignal
+}
+
+export interface OcMirrorSource {
+  readonly archive: OcMirrorArchive
+  readonly source: ContentSource
+  readonly config: ImageSetConfiguration
+  /** What is damaged or was passed over. */
+  readonly findings: readonly Finding[]
+}
+
+/**
+ * Undefined where the directory has nothing of oc-mirror.
+ *
+ * @throws KnownError USAGE without a configuration, CONFIG_INVALID, and what `openOcMirrorArchive` throws
+ */
+export async function openOcMirrorSource(request: OcMirrorRequest): Promise<OcMirrorSource | undefined> {
+  const { directory, target, registry, signal } = request
+  const archive = await openOcMirrorArchive(directory, { ...(signal && { signal }) })
+  if (!archive) return undefined
+  const config = request.config ?? (await newestConfiguration(archive))
+  const source = archive.viewedWith({
+    names: storedNames(config.mirror),
+    beyond: { source: registry, locate: (repository) => targetRepository(target, repository) },
+  })
+  const findings = archive.flaws.map(({ file, offset, why }) =>
+    finding({
+      id: 'archive.flaw',
+      severity: 'warning',
+      summary: `${file}: at byte ${offset}: ${why}`,
+      remedy:
+        'What is missing because of it fails when it is needed. Copy this file again from where oc-mirror wrote it.',
+      where: { file },
+    }),
+  )
+  return { archive, source, config, findings }
+}
+
+async function newestConfiguration(archive: OcMirrorArchive): Promise<ImageSetConfiguration> {
+  const newest = (await archive.configurations()).at(-1)
+  if (newest) return parseImageSetConfiguration({ file: `${basename(newest.file)}: ${newest.name}`, text: newest.text })
+  throw new KnownError('USAGE', `${archive.directory} holds what oc-mirror wrote, and no configuration with it`, {
+    hint: 'Name the ImageSetConfiguration that it was made with: -c FILE.',
+  })
+}
