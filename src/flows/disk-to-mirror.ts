@@ -7,7 +7,6 @@ import { historyDirectories, readHistory, recordLoad } from '../archive/archive-
 import { checkArchiveOrder, requireArchiveOrder } from '../archive/archive-order.ts'
 import { archiveSource } from '../archive/archive-source.ts'
 import { type FoundArchive, findArchives } from '../archive/find-archives.ts'
-import { openOcMirrorArchive } from '../archive/oc-mirror-archive.ts'
 import { openArchive } from '../archive/read-archive.ts'
 import { type ImageSetConfiguration, parseImageSetConfiguration } from '../config/image-set-configuration.ts'
 import type { Finding } from '../errors/finding.ts'
@@ -19,6 +18,7 @@ import { parsePlan } from '../mirror/plan-file.ts'
 import type { ContentSource, ContentTarget } from '../oci/content.ts'
 import { formatReference } from '../oci/reference.ts'
 import { type MirrorRequest, type MirrorResult, mirrorToMirror } from './mirror-to-mirror.ts'
+import { openOcMirrorSource, openOcMirrorSource } from './oc-mirror-source.ts'
 
 export interface DiskToMirrorRequest extends Omit<MirrorRequest, 'config' | 'source' | 'isLocalSource'> {
   /** The target, which is also read: it holds what an increment does not carry. */
@@ -120,19 +120,15 @@ async function record(archive: Archive, result: MirrorResult, request: DiskToMir
 }
 
 async function loadOcMirror(request: DiskToMirrorRequest): Promise<ArchiveLoad> {
-  const { directory, config } = request
-  const archive = await openOcMirrorArchive(directory)
-  if (!archive) {
+  const { directory } = request
+  const opened = await openOcMirrorSource(request)
+  if (!opened) {
     throw new KnownError('ARCHIVE_INVALID', `${directory} holds no archive`, {
       details: { directory },
       hint: 'Name the directory with the files sallyport-v1-….tar, or with the mirror_….tar that oc-mirror v2 wrote.',
     })
   }
-  if (!config) {
-    throw new KnownError('USAGE', `${directory} holds an archive of oc-mirror, which does not say what is in it`, {
-      hint: 'Name the ImageSetConfiguration that it was made with: -c FILE.',
-    })
-  }
-  const result = await mirrorToMirror({ ...request, config, source: archive, isLocalSource: true })
-  return { findings: [], result }
+  const { source, config, findings } = opened
+  const result = await mirrorToMirror({ ...request, config, source, isLocalSource: true })
+  return { findings, result }
 }

@@ -1,7 +1,7 @@
 /** What oc-mirror left in a directory, mirrored without a network to its source, against mirroring from the source itself. */
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
-import { readdir, stat, truncate } from 'node:fs/promises'
+import { readdir, rename, rm, stat, truncate, writeFile } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { promisify } from 'node:util'
@@ -18,10 +18,11 @@ import { runMirror } from '../../testkit/mirror-run.ts'
 import { cachedContent, writeOcMirrorArchive } from '../../testkit/oc-mirror-archive.ts'
 import { snapshotRegistry } from '../../testkit/registry-snapshot.ts'
 import { makeRelease } from '../../testkit/release-payload.ts'
+import { runCli } from '../../testkit/run-cli.ts'
 import { pushAll } from '../../testkit/seed.ts'
 import { type Cleanup, tempDir } from '../../testkit/temp-dir.ts'
 import { testClient } from '../../testkit/test-client.ts'
-import { imageSetText, releaseName, startUpstream, type Upstream } from '../../testkit/upstream.ts'
+import { imageSetText, imagesOfEveryKind, releaseName, startUpstream, type Upstream } from '../../testkit/upstream.ts'
 
 interface Mirrored {
   readonly upstream: Upstream
@@ -224,4 +225,39 @@ test('from an archive that is cut everything whole arrives, and what does not is
   const tags = (names: object) => Object.keys(names).filter((name) => /^[^@ ]+$/.test(name))
   assert.ok(tags(held).length > 0 && tags(held).length < tags(expected).length)
   for (const name of tags(held)) assert.equal(held[name], expected[name])
+})
+
+test('sallyport mirror --from a directory of oc-mirror needs no configuration, writes nothing there and says what is wrong', async (t) => {
+  const images = imagesOfEveryKind()
+  const release = makeRelease()
+  const configuration = imageSetText({ release: releaseName(release), additional: images.additional })
+  const { directory, tars } = await writeOcMirrorArchive(t, {
+    content: cachedContent({ release, ...images }),
+    configuration,
+  })
+  const last = join(directory, 'mirror_000002.tar')
+  await writeFile(last, '')
+  const before = await readdir(directory)
+  const target = await startEmbeddedRegistry(t)
+  const workspace = ['--workspace', `file://${await tempDir(t)}`]
+  const mirror = (from: string) =>
+    runCli([
+      'mirror',
+      '--from',
+      `file://${from}`,
+      ...workspace,
+      '--dest-tls-verify=false',
+      `docker://${target.address}/ocp`,
+    ])
+  const { status, stdout, stderr } = await mirror(directory)
+  assert.equal(status, 0, stdout + stderr)
+  assert.ok(`${stdout}${stderr}`.includes(`${last}: at byte 0: the file is empty`), stdout + stderr)
+  assert.deepEqual(await readdir(directory), before)
+  const held = await snapshotRegistry(`http://${target.address}`)
+  assert.equal(held[`ocp/openshift/release-images:${release.tag}`], release.image.digest)
+  await rename(tars[0] ?? '', join(directory, 'mirror_seq1_000000.tar'))
+  await rm(last)
+  const v1 = await mirror(directory)
+  assert.equal(v1.status, 1)
+  assert.match(v1.stderr, /ARCHIVE_INVALID[\s\S]*mirror_seq1_000000\.tar: this archive was written by oc-mirror v1/)
 })
