@@ -79,7 +79,7 @@ export function verifySignature(
   const { text, signature, what } = signed
   if (signature === undefined) {
     throw new KnownError('SIGNATURE_INVALID', `${what} is not signed`, {
-      hint: 'Ask the other side to sign it with --key, or leave --verify-key out if you trust the way it came.',
+      hint: 'Ask the other side to sign it (--sign-key), or name no key here if you trust the way it came.',
     })
   }
   const details = { expectedKey: verifier.key, key: signature.key }

@@ -53,7 +53,7 @@ export async function absentContent(
   let done = 0
   await mapConcurrently(questions, concurrency, async ({ digest, name, isThere }) => {
     options.signal.throwIfAborted()
-    if (!(await isThere())) absent.set(digest, name)
+    if (!(await isThere())) absent.set(digest, [absent.get(digest) ?? name, name].sort()[0] ?? name)
     done += 1
     if (done % 100 === 0 || done === questions.length) options.onAsked?.({ done, total: questions.length })
   })
