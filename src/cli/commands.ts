@@ -30,6 +30,11 @@ export const commands: readonly CommandEntry[] = [
     load: () => import('./commands/delete.ts'),
   },
   {
+    name: 'plan',
+    summary: 'look into a plan; what differs between two plans, or between a plan and a target',
+    load: () => import('./commands/plan.ts'),
+  },
+  {
     name: 'verify',
     summary: 'is everything there; would anything leave the network',
     load: () => import('./commands/verify.ts'),
