@@ -65,6 +65,8 @@ class DeletionRun {
   readonly #context: DeleteContext
   /** What is gone, by repository: kept while it happens, because it must be noted also when the run breaks off. */
   readonly #gone = new Map<string, Set<Digest>>()
+  /** What is gone, or may be: a registry may have done what it never answered. */
+  readonly #claimless = new Map<string, Set<Digest>>()
   readonly #carriedOut = new Map<PlannedRepository, CarriedOut>()
   readonly #failures: FailedDeletion[] = []
 
@@ -109,13 +111,17 @@ class DeletionRun {
     const { registry, signal, onEvent } = this.#request
     const repository = repositoryName(planned.repository)
     const gone = new Set<Digest>()
+    const claimless = new Set<Digest>()
     this.#gone.set(repository, gone)
+    this.#claimless.set(repository, claimless)
     const onDeleted = (digest: Digest) => {
       gone.add(digest)
       onEvent({ type: 'manifest.deleted', repository, digest })
     }
     try {
-      const result = await carryOut(planned, { registry, signal, onDeleted })
+      const onBegun = (digest: Digest) => void claimless.add(digest)
+      const onRefused = (digest: Digest) => void claimless.delete(digest)
+      const result = await carryOut(planned, { registry, signal, onBegun, onDeleted, onRefused })
       this.#carriedOut.set(planned, result)
       for (const fate of planned.plan.fates) {
         const error = fate.fate === 'deleted' ? result.failures.get(fate.digest) : undefined
@@ -179,7 +185,7 @@ class DeletionRun {
   /** Tags that nothing stands behind any more, those included that were gone before, or that could not be taken away. */
   #goneTags(planned: PlannedRepository): string[] {
     const { plan, repository } = planned
-    const gone = this.#gone.get(repositoryName(repository))
+    const gone = this.#claimless.get(repositoryName(repository))
     const deleted = [...plan.tags].filter(([, digest]) => gone?.has(digest) === true).map(([tag]) => tag)
     const others = plan.fates.flatMap(({ fate, item: { name } }) => {
       const isOver = fate === 'absent' || (fate === 'untagged' && this.#carriedOut.has(planned))
@@ -190,7 +196,7 @@ class DeletionRun {
 
   /** Blobs that no manifest of the repository names any more. */
   #goneBlobs({ repository, state }: PlannedRepository): Set<Digest> {
-    const gone = this.#gone.get(repositoryName(repository))
+    const gone = this.#claimless.get(repositoryName(repository))
     const blobs = (isGone: boolean) =>
       [...state.manifests].flatMap(([digest, manifest]) =>
         (gone?.has(digest) === true) === isGone ? manifest.blobs.map((blob) => blob.digest) : [],

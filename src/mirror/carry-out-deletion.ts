@@ -13,7 +13,11 @@ import type { RepositoryDeletion, RepositoryState, Unwanted } from './plan-delet
 export interface CarryOutOptions {
   readonly registry: Pick<RegistryClient, 'deleteManifest' | 'resolve' | 'fetchManifest' | 'pushManifest' | 'tags'>
   readonly signal: AbortSignal
+  /** The registry may have deleted it from now on, also where its answer never arrives. */
+  readonly onBegun: (digest: Digest) => void
   readonly onDeleted: (digest: Digest) => void
+  /** The registry said that it has not deleted it. */
+  readonly onRefused: (digest: Digest) => void
 }
 
 export interface CarriedOut {
@@ -71,11 +75,13 @@ async function deleteManifests<Item extends Unwanted>(
     await Promise.all(above.map((parent) => done.get(parent)))
     const cause = above.map((parent) => failures.get(parent)).find((error) => error !== undefined)
     if (cause) return void failures.set(digest, cause)
+    options.onBegun(digest)
     try {
       await options.registry.deleteManifest(byDigest(repository, digest), options.signal)
       deleted.add(digest)
       options.onDeleted(digest)
     } catch (error) {
+      if (isRefusal(error)) options.onRefused(digest)
       options.signal.throwIfAborted()
       if (!(error instanceof KnownError) || concernsAll(error)) throw error
       failures.set(digest, error)
@@ -134,6 +140,11 @@ async function removeTag(
 
 function untagged<Item extends Unwanted>({ fates }: RepositoryDeletion<Item>): string[] {
   return fates.flatMap(({ fate, item: { name } }) => (fate === 'untagged' && 'tag' in name ? [name.tag] : []))
+}
+
+function isRefusal(error: unknown): boolean {
+  const status = error instanceof KnownError ? error.details['status'] : undefined
+  return typeof status === 'number' && status >= 400 && status < 500
 }
 
 const general = ['REGISTRY_DELETE_REFUSED', 'REGISTRY_UNREACHABLE', 'REGISTRY_TLS', 'REGISTRY_UNAUTHORIZED']
