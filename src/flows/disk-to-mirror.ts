@@ -18,7 +18,7 @@ import { parsePlan } from '../mirror/plan-file.ts'
 import type { ContentSource, ContentTarget } from '../oci/content.ts'
 import { formatReference } from '../oci/reference.ts'
 import { type MirrorRequest, type MirrorResult, mirrorToMirror } from './mirror-to-mirror.ts'
-import { openOcMirrorSource, openOcMirrorSource } from './oc-mirror-source.ts'
+import { openOcMirrorSource } from './oc-mirror-source.ts'
 
 export interface DiskToMirrorRequest extends Omit<MirrorRequest, 'config' | 'source' | 'isLocalSource'> {
   /** The target, which is also read: it holds what an increment does not carry. */
