@@ -1,7 +1,8 @@
 /** What mirroring to disk did, for people. */
 import type { MirrorToDiskResult } from '../../flows/mirror-to-disk.ts'
 import { formatReference } from '../../oci/reference.ts'
-import { failureJson, renderFailures } from './mirror-result.ts'
+import { renderFailures } from './failures.ts'
+import { failureJson } from './mirror-result.ts'
 import { count, formatBytes, formatDuration } from './quantities.ts'
 
 interface About {
@@ -44,7 +45,10 @@ function nextSteps({ archive, failures }: MirrorToDiskResult, directory: string)
   ]
 }
 
-export function renderArchiveDryRun({ plan, proven, blocked, failures }: MirrorToDiskResult, about: About): string {
+export function renderArchiveDryRun(
+  { plan, proven, blocked, failures, files }: MirrorToDiskResult,
+  about: About,
+): string {
   const { totals } = plan
   const lines = [
     `would write to ${about.directory}:`,
@@ -57,6 +61,8 @@ export function renderArchiveDryRun({ plan, proven, blocked, failures }: MirrorT
     ...plan.blobs
       .slice(0, 10)
       .map(({ digest, size, source }) => `  ${formatBytes(size).padStart(9)}  ${digest.slice(0, 19)}  ${source}`),
+    '',
+    ...files.map((file) => `images: ${file}`),
   ]
   return `${lines.join('\n')}\n`
 }

@@ -2,6 +2,7 @@
 import type { MirrorResult } from '../../flows/mirror-to-mirror.ts'
 import type { FailedImage } from '../../mirror/failures.ts'
 import { formatReference } from '../../oci/reference.ts'
+import { renderFailures } from './failures.ts'
 import { count, formatBytes, formatDuration } from './quantities.ts'
 
 export function renderMirrorResult(result: MirrorResult, elapsedMs: number): string {
@@ -26,23 +27,6 @@ export function renderMirrorResult(result: MirrorResult, elapsedMs: number): str
 function failed({ failures, plan }: MirrorResult): number {
   const planned = new Set(plan.images.map(({ destination }) => destination))
   return failures.filter(({ image }) => planned.has(formatReference(image.destination))).length
-}
-
-/** Grouped by cause: a registry that is down is one line, not two hundred. */
-export function renderFailures(failures: readonly FailedImage[]): string[] {
-  const groups = Map.groupBy(failures, ({ error }) => `${error.code}\n${error.hint}`)
-  return [...groups.values()].flatMap((group) => {
-    const [first] = group
-    if (!first) return []
-    const shown = group.slice(0, 5).map(({ error }) => `    ${error.message}`)
-    const more = group.length > shown.length ? [`    and ${group.length - shown.length} more with this cause`] : []
-    return [
-      `failed: ${count(group.length, 'image')}, ${first.error.code}`,
-      ...shown,
-      ...more,
-      `  next: ${first.error.hint}`,
-    ]
-  })
 }
 
 function nextStep({ failures, files }: MirrorResult): string[] {
