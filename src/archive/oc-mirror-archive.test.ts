@@ -153,6 +153,12 @@ test('a directory without anything of oc-mirror is none, and an archive of v1 is
     code: 'ARCHIVE_INVALID',
     message: /seq1_000000\.tar.*oc-mirror v1/,
   })
+  const { tars } = await writeOcMirrorArchive(t, { content: content().repositories })
+  await rename(tars[0] ?? '', join(directory, 'mirror_000001.tar'))
+  assert.deepEqual(
+    (await open(directory)).flaws.map(({ file }) => basename(file)),
+    ['mirror_seq1_000000.tar'],
+  )
 })
 
 test('an archive that lacks what an earlier one carried says so, and is whole beside the earlier one', async (t) => {

@@ -65,6 +65,7 @@ export async function openOcMirrorArchive(
   if (!files) return undefined
   if (files.archives.length + files.roots.length === 0) throw writtenByV1(files)
   const index = new OcMirrorIndex()
+  for (const file of files.fromV1) index.passOver({ file, offset: 0, why: 'oc-mirror v1 wrote this archive' })
   for (const root of files.roots) await indexStorage(root, index)
   for (const file of files.archives) {
     const visit = (entry: Parameters<OcMirrorIndex['addTarEntry']>[1]) => index.addTarEntry(file, entry)

@@ -51,7 +51,7 @@ export class OcMirrorIndex {
       const what = entry.kind === 'sparse' ? 'a sparse file' : 'no file: a link, a device or something unknown'
       if (entry.kind === 'other' && isInStorage(name))
         throw invalidArchive(file, entry.headerOffset, `"${name}" is ${what}`)
-      this.#note(this.passedOver, { file, offset: entry.headerOffset, why: `"${name}" is ${what}` })
+      this.passOver({ file, offset: entry.headerOffset, why: `"${name}" is ${what}` })
       return
     }
     this.#addFile(file, name, entry)
@@ -62,13 +62,17 @@ export class OcMirrorIndex {
     this.#note(this.damage, flaw)
   }
 
+  passOver(flaw: ArchiveFlaw): void {
+    this.#note(this.passedOver, flaw)
+  }
+
   addTag(repository: string, tag: string, link: { text: string; file: string; offset: number }): void {
     const digest = link.text.trim()
     const name = `${repository}:${tag}`
     if (!isDigest(digest)) {
       const flaw = { file: link.file, offset: link.offset, why: `the link of the tag ${name} holds no digest` }
       this.brokenTags.set(name, flaw)
-      this.#note(this.passedOver, flaw)
+      this.passOver(flaw)
       return
     }
     this.brokenTags.delete(name)
@@ -121,7 +125,7 @@ export class OcMirrorIndex {
     if ([first, ...others].some(({ size }) => size === slice.size)) return
     this.#others.set(digest, [...others, slice])
     const { file, offset, size } = slice
-    this.#note(this.passedOver, {
+    this.passOver({
       file,
       offset,
       why: `${digest} is here with ${size} bytes; at byte ${first.offset} of ${first.file} it has ${first.size}: only one of them can be it`,
