@@ -28,7 +28,7 @@ export interface ArchiveVerifier {
 
 /** Below this a key for RSA is no protection any more (NIST SP 800-57). */
 const minRsaBits = 2048
-const makeKey = 'Make one with: openssl genpkey -algorithm ed25519 -out KEY.pem'
+const makeKey = 'Make one with: sallyport archive keygen KEY.pem'
 const takePublicHalf = 'Write its public half with: openssl pkey -in KEY.pem -pubout -out KEY.pub.pem'
 
 /**
