@@ -38,7 +38,8 @@ const takePublicHalf = 'Write its public half with: openssl pkey -in KEY.pem -pu
 export async function loadSigningKey(path: string): Promise<ArchiveSigner> {
   const pem = await readKey(path)
   refuseForeign(pem, path)
-  if (!/-----BEGIN (?:RSA |EC )?PRIVATE KEY-----/.test(pem)) throw invalidKey(path, 'holds no private key', makeKey)
+  if (!/-----BEGIN (?:RSA |EC )?PRIVATE KEY-----/.test(pem))
+    throw invalidKey(path, 'holds no private key', { hint: makeKey })
   const privateKey = parsed(path, () => createPrivateKey(pem))
   const hash = hashFor(privateKey, path)
   const key = fingerprint(createPublicKey(privateKey))
@@ -53,10 +54,12 @@ export async function loadVerifyKey(path: string): Promise<ArchiveVerifier> {
   const pem = await readKey(path)
   refuseForeign(pem, path)
   if (/PRIVATE KEY-----/.test(pem)) {
-    throw invalidKey(path, 'is a private key, which has no business where something is only verified', takePublicHalf)
+    throw invalidKey(path, 'is a private key, which has no business where something is only verified', {
+      hint: takePublicHalf,
+    })
   }
   if (!/-----BEGIN (?:(?:RSA )?PUBLIC KEY|CERTIFICATE)-----/.test(pem)) {
-    throw invalidKey(path, 'holds no public key', takePublicHalf)
+    throw invalidKey(path, 'holds no public key', { hint: takePublicHalf })
   }
   const publicKey = parsed(path, () => createPublicKey(pem))
   hashFor(publicKey, path)
@@ -112,15 +115,16 @@ async function readKey(path: string): Promise<string> {
 function refuseForeign(pem: string, path: string): void {
   if (/-----BEGIN ENCRYPTED PRIVATE KEY-----|^Proc-Type: 4,ENCRYPTED/m.test(pem)) {
     const hint = `Take the passphrase off onto a disk in memory: openssl pkey -in ${path} -out /dev/shm/KEY.pem`
-    throw invalidKey(path, 'is encrypted, and a passphrase cannot be asked for here', hint)
+    throw invalidKey(path, 'is encrypted, and a passphrase cannot be asked for here', { hint })
   }
   if (/-----BEGIN OPENSSH PRIVATE KEY-----|^(?:ssh|ecdsa)-\S+ AAAA/m.test(pem)) {
-    throw invalidKey(path, 'is a key of OpenSSH, whose form is not read here', makeKey)
+    throw invalidKey(path, 'is a key of OpenSSH, whose form is not read here', { hint: makeKey })
   }
   if (/-----BEGIN (?:ENCRYPTED )?(?:COSIGN|SIGSTORE) /.test(pem)) {
-    throw invalidKey(path, 'is a key of cosign, which is always encrypted', makeKey)
+    throw invalidKey(path, 'is a key of cosign, which is always encrypted', { hint: makeKey })
   }
-  if (/-----BEGIN PGP /.test(pem)) throw invalidKey(path, 'is a key of OpenPGP, which is not read here', makeKey)
+  if (/-----BEGIN PGP /.test(pem))
+    throw invalidKey(path, 'is a key of OpenPGP, which is not read here', { hint: makeKey })
 }
 
 /** The error of OpenSSL says nothing that a person could use, and what it was given must not be shown. */
@@ -128,7 +132,7 @@ function parsed(path: string, parse: () => KeyObject): KeyObject {
   try {
     return parse()
   } catch (cause) {
-    throw invalidKey(path, 'cannot be read as a key: it is cut or damaged', makeKey, cause)
+    throw invalidKey(path, 'cannot be read as a key: it is cut or damaged', { hint: makeKey, cause })
   }
 }
 
@@ -141,7 +145,9 @@ function hashFor(key: KeyObject, path: string): 'sha256' | 'sha384' | null {
   const bits = details.modulusLength ?? 0
   if (type === 'rsa' && bits >= minRsaBits) return 'sha256'
   const kind = type === 'rsa' ? `RSA with ${bits} bits` : [type, details.namedCurve].filter(Boolean).join(' ')
-  throw invalidKey(path, `is a key for ${kind}; Ed25519, ECDSA P-256 and P-384, and RSA from 2048 bits work`, makeKey)
+  throw invalidKey(path, `is a key for ${kind}; Ed25519, ECDSA P-256 and P-384, and RSA from 2048 bits work`, {
+    hint: makeKey,
+  })
 }
 
 function fingerprint(publicKey: KeyObject): string {
@@ -150,6 +156,6 @@ function fingerprint(publicKey: KeyObject): string {
     .digest('hex')
 }
 
-function invalidKey(path: string, why: string, hint: string, cause?: unknown): KnownError {
-  return new KnownError('KEY_INVALID', `${path} ${why}`, { hint, details: { file: path }, cause })
+function invalidKey(path: string, why: string, options: { hint: string; cause?: unknown }): KnownError {
+  return new KnownError('KEY_INVALID', `${path} ${why}`, { ...options, details: { file: path } })
 }
