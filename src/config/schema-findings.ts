@@ -1,5 +1,5 @@
 /** From the issues of a schema to findings that a tired administrator can act on. */
-import { isScalar } from 'yaml'
+import { isCollection, isScalar } from 'yaml'
 import type * as z from 'zod'
 import type { Finding } from '../errors/finding.ts'
 import { configError } from './invalid-config.ts'
@@ -31,7 +31,9 @@ export function schemaFindings(issue: z.core.$ZodIssue, read: SchemaRead): Findi
   if (issue.code === 'unrecognized_keys') return issue.keys.map((key) => unknownField(key, issue.path, read))
   const path = formatPath(issue.path)
   const summary = `${path === '' ? '' : `${path}: `}${reason(issue, read)}`
-  return [configError('config.value', summary, read.file.placeOf(issue.path))]
+  // A section begins on the line below its name, and the name is what one looks for.
+  const part = isCollection(nodeAt(read.file.contents, issue.path)) ? 'key' : 'value'
+  return [configError('config.value', summary, read.file.placeOf(issue.path, part))]
 }
 
 function unknownField(key: string, path: readonly PropertyKey[], { file, schema, fieldAdvice }: SchemaRead): Finding {

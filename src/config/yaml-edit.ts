@@ -17,7 +17,8 @@ export function mapsAt(node: unknown, key: string): YAMLMap[] {
 /** Renames a field in place; does nothing where it is absent, or where the new name is taken. */
 export function renameField(map: YAMLMap | undefined, from: string, to: string): Pair | undefined {
   const pair = pairOf(map, from)
-  if (pair === undefined || !isScalar(pair.key) || pairOf(map, to)) return undefined
+  const taken = pairOf(map, to)
+  if (pair === undefined || !isScalar(pair.key) || (taken !== undefined && taken !== pair)) return undefined
   pair.key.value = to
   return pair
 }

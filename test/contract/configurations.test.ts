@@ -87,8 +87,9 @@ test('every configuration that loads converts to v2alpha1, which loads without a
     const { text } = convertToV2alpha1(configuration)
     const again = convertToV2alpha1({ ...configuration, text })
     assert.ok(again.isUnchanged, configuration.file)
-    const outdated = checkConfiguration({ ...configuration, text }).filter(({ id }) => id === 'config.updated')
-    assert.deepEqual(outdated, [], configuration.file)
+    // A file that said v2alpha1 before may spell its fields as it likes: it is left alone.
+    const { findings } = readEitherKind({ ...configuration, text })
+    if (text !== configuration.text) assert.deepEqual(findings, [], configuration.file)
   }
 })
 
@@ -96,7 +97,7 @@ test('the JSON Schema takes every configuration that loads, written as v2alpha1'
   for (const configuration of (await configurations(t)) ?? []) {
     if (refusal(configuration) !== undefined) continue
     const loaded = readEitherKind({ ...configuration, text: convertToV2alpha1(configuration).text })
-    // Names of fields in another case, which only a loader can know, are not for editors.
+    // Fields in another case are read, but no editor should offer or accept them.
     if (loaded.findings.length > 0) continue
     const schema = imageSetJsonSchema(loaded.configuration.kind)
     assert.deepEqual(complaintsOf(loaded.file.document.toJS(), schema), [], configuration.file)
