@@ -17,8 +17,11 @@ export interface ScriptedBehaviour {
   readonly tagsPerPage?: number
   /** False: mounts are answered with 202. */
   readonly mounts?: boolean
-  /** What DELETE of a manifest takes. `digests`: not a tag, as distribution before 3. Default: `all`. */
-  readonly deletes?: 'all' | 'digests' | 'none'
+  /**
+   * What DELETE of a manifest takes. `digests`: not a tag, as distribution before 3. `image-of-tag`: a tag too, and the
+   * manifest with it. `dangling`: by digest without the tags that stand for it. Default: `all`.
+   */
+  readonly deletes?: 'all' | 'digests' | 'none' | 'image-of-tag' | 'dangling'
 }
 
 interface StoredManifest {
@@ -143,13 +146,15 @@ async function deleteManifest(routed: Routed): Promise<void> {
   const { response, content, behaviour, repository, name } = routed
   const { deletes = 'all' } = behaviour
   if (deletes === 'none' || (deletes === 'digests' && !isDigest(name))) return fail(routed, 405, 'UNSUPPORTED')
-  const wasThere = isDigest(name)
-    ? content.manifests.delete(`${repository}@${name}`)
+  const digest = isDigest(name) ? name : content.tags.get(`${repository}:${name}`)
+  const isImage = isDigest(name) || deletes === 'image-of-tag'
+  const wasThere = isImage
+    ? content.manifests.delete(`${repository}@${digest}`)
     : content.tags.delete(`${repository}:${name}`)
   if (!wasThere) return fail(routed, 404, 'MANIFEST_UNKNOWN')
-  if (isDigest(name)) {
-    const dangling = [...content.tags].filter(([key, digest]) => digest === name && key.startsWith(`${repository}:`))
-    for (const [key] of dangling) content.tags.delete(key)
+  if (isImage && deletes !== 'dangling') {
+    const names = [...content.tags].filter(([key, its]) => its === digest && key.startsWith(`${repository}:`))
+    for (const [key] of names) content.tags.delete(key)
   }
   response.writeHead(202).end()
 }
