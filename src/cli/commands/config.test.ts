@@ -1,0 +1,65 @@
+import assert from 'node:assert/strict'
+import { readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { type TestContext, test } from 'node:test'
+import { runCli } from '../../../testkit/run-cli.ts'
+import { tempDir } from '../../../testkit/temp-dir.ts'
+
+/** A folder with `isc.yaml` in it, where commands run. */
+async function folderWith(t: TestContext, text: string): Promise<string> {
+  const cwd = await tempDir(t)
+  await writeFile(join(cwd, 'isc.yaml'), text)
+  return cwd
+}
+
+const head = 'kind: ImageSetConfiguration\napiVersion: mirror.openshift.io/v1alpha2\n'
+const good = `${head}mirror:\n  additionalImages:\n  - name: quay.io/a/b:1\n`
+
+test('config check tells everything about the files, a line each, and exits 78 where one would be refused', async (t) => {
+  const cwd = await folderWith(t, good)
+  const fine = await runCli(['config', 'check', 'isc.yaml'], { cwd })
+  assert.deepEqual([fine.status, fine.stdout], [0, '1 file: no error\n'])
+  await writeFile(join(cwd, 'other.yaml'), `${good}storageConfig: {}\n  operators:\n`)
+  await writeFile(join(cwd, 'third.yaml'), `${good}  operatrs: []\n  samples: []\n`)
+  const { status, stdout } = await runCli(['config', 'check', 'isc.yaml', 'other.yaml', 'third.yaml'], { cwd })
+  assert.equal(status, 78)
+  assert.match(stdout, /^other\.yaml:7:\d+: error: not YAML at "operators:"/m)
+  assert.match(stdout, /^third\.yaml:6:3: error: .*did you mean "operators"\?$/m)
+  assert.match(stdout, /^3 files: 2 errors, 0 warnings\n$/m)
+  const json = await runCli(['config', 'check', 'third.yaml', '--json'], { cwd })
+  const report = JSON.parse(json.stdout) as { findings: { id: string; where: object }[] }
+  assert.deepEqual(report.findings[0]?.where, { file: 'third.yaml', line: 6, column: 3 })
+  const none = await runCli(['config', 'check', 'none.yaml'], { cwd })
+  assert.equal(none.status, 78)
+  assert.match(none.stderr, /none\.yaml: there is no such file/)
+})
+
+test('config convert prints v2alpha1, or writes it, and tells the changes on standard error', async (t) => {
+  const cwd = await folderWith(t, `${good}storageConfig:\n  local: {path: /m}\n`)
+  const converted = good.replace('v1alpha2', 'v2alpha1')
+  const printed = await runCli(['config', 'convert', 'isc.yaml'], { cwd })
+  assert.deepEqual([printed.status, printed.stdout], [0, converted])
+  assert.match(printed.stderr, /^isc\.yaml:2:13: apiVersion is now .*\nisc\.yaml:6:1: storageConfig is left out/)
+  const written = await runCli(['config', 'convert', 'isc.yaml', '--output', 'isc.yaml'], { cwd })
+  assert.deepEqual([written.status, written.stdout], [0, ''])
+  assert.equal(await readFile(join(cwd, 'isc.yaml'), 'utf8'), converted)
+  const again = await runCli(['config', 'convert', 'isc.yaml'], { cwd })
+  assert.deepEqual([again.stdout, again.stderr], [converted, 'isc.yaml: already v2alpha1; nothing is changed\n'])
+})
+
+test('config schema prints JSON Schema for either kind', async (t) => {
+  const cwd = await tempDir(t)
+  for (const kind of ['ImageSetConfiguration', 'DeleteImageSetConfiguration']) {
+    const { status, stdout } = await runCli(['config', 'schema', '--kind', kind], { cwd })
+    assert.equal(status, 0)
+    assert.equal((JSON.parse(stdout) as { title: string }).title, kind)
+  }
+  assert.equal((await runCli(['config', 'schema', '--kind', 'Deployment'], { cwd })).status, 64)
+})
+
+test('mirror refuses what it does not carry out with 78, at its place, before it asks any registry', async (t) => {
+  const cwd = await folderWith(t, `${head}mirror:\n  operators:\n  - catalog: quay.io/a/index:v1\n`)
+  const { status, stderr } = await runCli(['mirror', '-c', 'isc.yaml', 'docker://127.0.0.1:1/x'], { cwd })
+  assert.equal(status, 78)
+  assert.match(stderr, /^error CONFIG_INVALID: isc\.yaml:4:3: mirror\.operators: .* not carried out/)
+})
