@@ -152,7 +152,8 @@ export class ArchiveWriter implements ContentTarget {
   /** Lets go of the directory; an archive that is not sealed can be gone on with. */
   async close(): Promise<void> {
     await this.#settle()
-    this.#open.progress.close()
+    // On a full disk the last lines are lost, and what they stand for is fetched again; it was said when it became full.
+    await this.#open.progress.close().catch(() => undefined)
     this.#open.volumes.close()
     await this.#release()
   }

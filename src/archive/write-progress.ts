@@ -128,7 +128,7 @@ export class ProgressFile {
     try {
       await file.flush()
     } catch (error) {
-      file.close()
+      closeSync(file.#file)
       throw error
     }
     return file
@@ -152,8 +152,13 @@ export class ProgressFile {
     await flushData(this.#file)
   }
 
-  close(): void {
-    closeSync(this.#file)
+  /** @throws KnownError DISK_FULL where lines are lost */
+  async close(): Promise<void> {
+    try {
+      await this.#write()
+    } finally {
+      closeSync(this.#file)
+    }
   }
 
   /** Lines that come while others are written go together. */

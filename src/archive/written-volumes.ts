@@ -3,7 +3,7 @@
  *
  * Bytes are written and flushed in the thread pool of Node; names are changed where they stand.
  */
-import { closeSync, fchmodSync, ftruncate, openSync, read, renameSync, writev } from 'node:fs'
+import { closeSync, existsSync, fchmodSync, ftruncate, openSync, read, renameSync, writev } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { hasSystemCode, KnownError } from '../errors/known-error.ts'
@@ -63,15 +63,17 @@ export class WrittenVolumes {
       done += await this.write(volume, [bytes.subarray(done)], position + done)
   }
 
-  /** Fills `buffer`; what lies behind the end of the file is zeros. */
-  read(volume: number, buffer: Uint8Array, position: number): Promise<void> {
-    return this.#with(volume, async (descriptor) => {
-      for (let done = 0; done < buffer.byteLength; ) {
-        const count = await readAt(descriptor, buffer.subarray(done), position + done)
-        if (count === 0) buffer.fill(0, done)
-        done = count === 0 ? buffer.byteLength : done + count
-      }
-    })
+  /** Fills `buffer`; what lies behind the end of the file is zeros, as is all of one that is not there yet. */
+  async read(volume: number, buffer: Uint8Array, position: number): Promise<void> {
+    if (!this.#open.has(volume) && !existsSync(this.path(volume))) buffer.fill(0)
+    else
+      await this.#with(volume, async (descriptor) => {
+        for (let done = 0; done < buffer.byteLength; ) {
+          const count = await readAt(descriptor, buffer.subarray(done), position + done)
+          if (count === 0) buffer.fill(0, done)
+          done = count === 0 ? buffer.byteLength : done + count
+        }
+      })
   }
 
   /** Waits until what is in a volume is on the disk. */
