@@ -51,6 +51,7 @@ export const ocMirrorFlags: readonly OcMirrorFlag[] = [
   ...declared('all', ...sideFlags('src'), ...sideFlags('dest'), '--screds <value>', '--dcreds <value>'),
   ...declared('mirror', '--from <dir>', '--dry-run'),
   ...declared('delete', '--generate', '--delete-yaml-file <file>', '--delete-id <id>', '--delete-signatures'),
+  ...declared('delete', '--delete-v1-images'),
   { flags: '--v2', verdict: 'works', on: 'all' },
   {
     flags: '--v1',
@@ -107,6 +108,7 @@ export const ocMirrorFlags: readonly OcMirrorFlag[] = [
       'signatures are copied, but this version does not verify them by a policy; leave the flag out, and let the cluster verify (ClusterImagePolicy), or check the sources with skopeo copy and a policy.json before',
   },
   ...ignored(noCache, 'all', '--cache-dir <dir>'),
+  ...ignored('there is no cache, so nothing else holds what is deleted', 'delete', '--force-cache-delete'),
   ...ignored(noLocalRegistry, 'all', '-p, --port <port>'),
   ...ignored(
     'no image is given up for taking long: a transfer that stands still for a minute is broken off and goes on from its last byte',

@@ -1,23 +1,18 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { Command } from 'commander'
-import { ocMirrorFlags } from './oc-mirror-flags.ts'
-import { addOcMirrorOptions, concurrencyOf, ignoredFlags, type OcMirrorOptions } from './oc-mirror-options.ts'
-import { addAccessOptions } from './registry-access.ts'
+import { define as defineDelete } from './commands/delete.ts'
+import { define as defineMirror } from './commands/mirror.ts'
+import { type OcMirrorFlag, ocMirrorFlags } from './oc-mirror-flags.ts'
+import { concurrencyOf, ignoredFlags, type OcMirrorOptions } from './oc-mirror-options.ts'
 
-/** A command that declares what `mirror` and `delete` declare, and `main.ts` for them. */
-function mirrorCommand(): Command {
-  const command = new Command('mirror')
-    .argument('<destination>')
-    .option('-c, --config <file>', 'what to mirror')
-    .option('--workspace <dir>', 'where working-dir is kept')
-    .option('--from <dir>', 'the archive to read')
-    .option('--dry-run', 'move nothing')
-    .option('--plan-only [file]', 'print the plan')
-    .option('--log-level <level>', 'how much to tell')
-    .exitOverride()
-    .configureOutput({ writeErr: () => undefined })
-  return addOcMirrorOptions(addAccessOptions(command), 'mirror')
+const commands = { mirror: defineMirror, delete: defineDelete }
+
+/** The command as it is, but that it does nothing. */
+function commandNamed(name: keyof typeof commands): Command {
+  const command = new Command(name).exitOverride().configureOutput({ writeErr: () => undefined })
+  commands[name](command, { context: () => assert.fail('it is not run'), done: () => undefined })
+  return command.action(() => undefined)
 }
 
 interface Parsed extends OcMirrorOptions {
@@ -25,7 +20,11 @@ interface Parsed extends OcMirrorOptions {
 }
 
 function parse(...words: readonly string[]): { options: Parsed; args: string[] } {
-  const command = mirrorCommand().parse(words, { from: 'user' })
+  return parseFor('mirror', words)
+}
+
+function parseFor(name: keyof typeof commands, words: readonly string[]): { options: Parsed; args: string[] } {
+  const command = commandNamed(name).parse(words, { from: 'user' })
   return { options: command.opts<Parsed>(), args: command.args }
 }
 
@@ -38,19 +37,28 @@ const samples: Readonly<Record<string, string>> = {
   level: '6',
 }
 
-for (const { flags, verdict, on, reason } of ocMirrorFlags.filter((flag) => flag.on !== 'delete')) {
+/** `main.ts` takes it from wherever it stands (test/e2e/command-line.test.ts). */
+const isGlobal = ({ flags }: OcMirrorFlag) => flags.startsWith('--log-level')
+
+for (const { flags, verdict, on, reason } of ocMirrorFlags.filter((flag) => !isGlobal(flag))) {
   const [, name = '', placeholder] = /(--[\w.-]+)(?: [<[](\w+)[>\]])?$/.exec(flags) ?? []
   const value = placeholder === undefined ? [] : [samples[placeholder] ?? 'some-value']
-  test(`${name} of oc-mirror (${on}): ${verdict}`, () => {
-    const { options, args } = parse(name, ...value, 'docker://lab/ocp')
-    assert.deepEqual(args, ['docker://lab/ocp'])
-    if (verdict === 'works') assert.deepEqual(ignoredFlags(options), [])
-    if (verdict === 'ignored') assert.deepEqual(ignoredFlags(options), [`${name} is ignored: ${reason}`])
-    if (verdict === 'refused') {
-      const expected = { code: 'USAGE', message: new RegExp(`^${name} cannot be carried out: `), hint: /leave .* out/i }
-      assert.throws(() => ignoredFlags(options), expected)
-    }
-  })
+  const names = on === 'all' ? (['mirror', 'delete'] as const) : [on]
+  for (const command of names)
+    test(`${command} ${name}, as oc-mirror has it: ${verdict}`, () => {
+      const { options, args } = parseFor(command, [name, ...value, 'docker://lab/ocp'])
+      assert.deepEqual(args, ['docker://lab/ocp'])
+      if (verdict === 'works') assert.deepEqual(ignoredFlags(options), [])
+      if (verdict === 'ignored') assert.deepEqual(ignoredFlags(options), [`${name} is ignored: ${reason}`])
+      if (verdict === 'refused') {
+        const expected = {
+          code: 'USAGE',
+          message: new RegExp(`^${name} cannot be carried out: `),
+          hint: /leave .* out/i,
+        }
+        assert.throws(() => ignoredFlags(options), expected)
+      }
+    })
 }
 
 test('what is ignored is told in one line each, short flags and variables too', () => {
@@ -111,8 +119,8 @@ test('images times layers are the blobs under way, with the default of oc-mirror
 })
 
 test('--help lists the flags that do something here, and no other', () => {
-  const help = mirrorCommand().helpInformation()
-  for (const { flags, help: line, isDeclared } of ocMirrorFlags) {
+  const help = commandNamed('mirror').helpInformation()
+  for (const { flags, help: line, isDeclared } of ocMirrorFlags.filter(({ on }) => on !== 'delete')) {
     const [, name = ''] = /(--[\w.-]+)/.exec(flags) ?? []
     if (!isDeclared) assert.equal(new RegExp(`${name}[ \n]`).test(help), line !== undefined, name)
   }
