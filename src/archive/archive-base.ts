@@ -8,13 +8,13 @@ import { KnownError } from '../errors/known-error.ts'
 import type { Digest } from '../oci/digest.ts'
 import { type ArchiveHistory, type HistoryEntry, readHistory } from './archive-history.ts'
 import { digestOfSet, resolveClaim } from './held-set.ts'
-import { type HistoryContent, readHistoryContent } from './history-content.ts'
+import { type HistorySum, sumHistory } from './history-content.ts'
 import { parseRanges, type Receipt } from './receipt.ts'
 import type { ArchiveImage } from './records.ts'
 import { WholeImages } from './whole-images.ts'
 
 export interface ArchiveBase {
-  /** The highest number that was given for this target; the next archive has one more. */
+  /** The highest number that was given in this workspace; the next archive has one more. */
   readonly sequence: number
   /** The archive that the next one follows; absent where it has to be a full one. */
   readonly parent?: Digest
@@ -52,8 +52,8 @@ export async function openBase(directory: string, options: BaseOptions): Promise
   const target = options.target ?? options.receipt?.target
   const history = await readHistory(directory, target)
   const entries = options.isFull ? [] : entriesOf(history, options)
-  const contents = await Promise.all(entries.map(readHistoryContent))
-  return composeBase({ history, entries, contents, ...options, target })
+  const sum = await sumHistory(entries)
+  return composeBase({ history, entries, sum, ...options, target })
 }
 
 /** Which archives of the history count. Pure. */
@@ -71,16 +71,16 @@ function entriesOf({ archives }: ArchiveHistory, { receipt, sinceMs, target }: B
 
 interface BaseParts extends BaseOptions {
   readonly history: Pick<ArchiveHistory, 'lastSequence' | 'findings'>
-  /** In the order of their sequence, each with its content. */
+  /** In the order of their sequence. */
   readonly entries: readonly HistoryEntry[]
-  readonly contents: readonly HistoryContent[]
+  readonly sum: HistorySum
 }
 
 /** Pure. */
-export function composeBase({ history, entries, contents, receipt, target }: BaseParts): ArchiveBase {
-  const held = receipt ? heldByReceipt(receipt, contents) : declaredContent(contents)
+function composeBase({ history, entries, sum, receipt, target }: BaseParts): ArchiveBase {
+  const held = receipt ? heldByReceipt(receipt, sum.carried) : sum.arrived
   const parent = receipt?.archive ?? entries.at(-1)?.id
-  const whole = new WholeImages(contents, held)
+  const whole = new WholeImages(sum, held)
   return {
     sequence: Math.max(history.lastSequence, receipt?.sequence ?? 0),
     ...(parent !== undefined && { parent }),
@@ -91,12 +91,6 @@ export function composeBase({ history, entries, contents, receipt, target }: Bas
     wholeImage: (source, destination) => whole.find(source, destination),
     findings: history.findings,
   }
-}
-
-function declaredContent(contents: readonly HistoryContent[]): ReadonlySet<Digest> {
-  const held = new Set<Digest>()
-  for (const { carried, missing } of contents) for (const digest of carried) if (!missing.has(digest)) held.add(digest)
-  return held
 }
 
 /** The archives that a receipt names, if they are those of this history. */
@@ -125,14 +119,12 @@ const lostHistory = {
   hint: 'Use the workspace that made these archives, ask for a receipt with all content (sallyport archive receipt --full), or make a full archive: --full.',
 }
 
-function heldByReceipt(receipt: Receipt, contents: readonly HistoryContent[]): ReadonlySet<Digest> {
+function heldByReceipt(receipt: Receipt, known: ReadonlySet<Digest>): ReadonlySet<Digest> {
   if (receipt.content) {
     const held = new Set(receipt.content)
     if (digestOfSet(held) === receipt.held.digest) return held
     throw refused(receipt, 'its content is not that of its digest')
   }
-  const known = new Set<Digest>()
-  for (const { carried } of contents) for (const digest of carried) known.add(digest)
   const held = resolveClaim(known, receipt.held)
   if (typeof held === 'string') throw refused(receipt, held, lostHistory)
   return held

@@ -59,7 +59,7 @@ test('every target has a history of its own, above what was made for any', async
   }
   const forAny = await readHistory(directory, undefined)
   assert.deepEqual(sequences(forAny), [1])
-  assert.equal(forAny.lastSequence, 2, 'the next one for any target comes after all that a target has')
+  assert.equal(forAny.lastSequence, 2, 'a number is given once, whatever the target')
   assert.deepEqual(await readdir(join(directory, '..')), ['archives'])
 })
 

@@ -45,7 +45,7 @@ export interface HistoryEntry extends z.infer<typeof HistoryState> {
 export interface ArchiveHistory {
   /** For this target and for any; by sequence. */
   readonly archives: readonly HistoryEntry[]
-  /** The highest number that was given; 0 where there is none. The next archive has one more. */
+  /** The highest number that was given for any target; 0 where there is none. The next archive has one more. */
   readonly lastSequence: number
   /** Records that cannot be read. */
   readonly findings: readonly Finding[]
@@ -148,9 +148,8 @@ export async function readHistory(directory: string, target: string | undefined)
   const own = [...new Set([targetFolder(undefined), targetFolder(target)])]
   const read = await Promise.all(own.map((name) => readFolder(join(directory, name))))
   const archives = read.flatMap((folder) => folder.archives).sort((a, b) => a.sequence - b.sequence)
-  // An archive for any target comes after everything that any target has.
-  const numbered = target === undefined ? await namesIn(directory) : own
-  const sequences = await Promise.all(numbered.map((name) => sequencesIn(join(directory, name))))
+  // Archives for several targets may lie in one directory, whose files are told apart by their numbers.
+  const sequences = await Promise.all((await namesIn(directory)).map((name) => sequencesIn(join(directory, name))))
   return {
     archives,
     lastSequence: Math.max(0, ...sequences.flat()),

@@ -3,15 +3,15 @@ import { KnownError } from '../errors/known-error.ts'
 import type { Digest } from '../oci/digest.ts'
 import type { HistoryEntry } from './archive-history.ts'
 import { claimHeld } from './held-set.ts'
-import type { HistoryContent } from './history-content.ts'
+import type { HistorySum } from './history-content.ts'
 import { formatRanges, type Receipt } from './receipt.ts'
 
 export interface Loaded {
   /** `HOST/PATH` */
   readonly target: string
-  /** By sequence, each with its content. */
+  /** By sequence. */
   readonly entries: readonly HistoryEntry[]
-  readonly contents: readonly HistoryContent[]
+  readonly sum: Pick<HistorySum, 'carried' | 'arrived'>
 }
 
 export interface ReceiptOptions {
@@ -32,7 +32,7 @@ export function sinceLastFull(entries: readonly HistoryEntry[]): readonly Histor
 }
 
 /** @throws KnownError RECEIPT_INVALID where nothing was loaded */
-export function composeReceipt({ target, entries, contents }: Loaded, options: ReceiptOptions = {}): Receipt {
+export function composeReceipt({ target, entries, sum }: Loaded, options: ReceiptOptions = {}): Receipt {
   const last = entries.at(-1)
   if (!last) {
     throw new KnownError('RECEIPT_INVALID', `No archive was loaded into ${target} from this workspace`, {
@@ -40,20 +40,14 @@ export function composeReceipt({ target, entries, contents }: Loaded, options: R
       hint: 'Name the workspace and the target of the load (sallyport mirror --from … docker://HOST/PATH). Without one, ask for a full archive.',
     })
   }
-  const known = new Set<Digest>()
-  const held = new Set<Digest>()
-  for (const { carried, missing } of contents) {
-    for (const digest of carried) {
-      known.add(digest)
-      if (!missing.has(digest) && !options.absent?.has(digest)) held.add(digest)
-    }
-  }
+  const { absent } = options
+  const held = absent ? new Set([...sum.arrived].filter((digest) => !absent.has(digest))) : sum.arrived
   return {
     target,
     sequence: last.sequence,
     archive: last.id,
     archives: formatRanges(entries.map(({ sequence }) => sequence)),
-    held: claimHeld(known, held),
+    held: claimHeld(sum.carried, held),
     ...(options.isFull && { content: [...held].sort() }),
   }
 }

@@ -18,6 +18,18 @@ export interface HistoryContent {
   readonly needs: ReadonlyMap<Digest, readonly Digest[]>
 }
 
+/** What several archives brought together. */
+export interface HistorySum {
+  readonly carried: ReadonlySet<Digest>
+  /** Of what was carried: what is missing from none of the archives, or came with another. */
+  readonly arrived: ReadonlySet<Digest>
+  readonly needs: ReadonlyMap<Digest, readonly Digest[]>
+  /** Images by `imageKey`, each followed by what is attached to it, as the latest archive has them. */
+  readonly images: ReadonlyMap<string, readonly ArchiveImage[]>
+  /** Those of the last archive. */
+  readonly lastImages: readonly ArchiveImage[]
+}
+
 const DigestText = z.custom<Digest>((value) => typeof value === 'string' && isDigest(value))
 const ManifestLine = z.object({ digest: DigestText, needs: z.array(DigestText) })
 
@@ -33,6 +45,43 @@ export async function readHistoryContent(entry: HistoryEntry): Promise<HistoryCo
     missing: new Set(entry.missing),
     needs: needsOf(await readProven(path('plan.json'), files.plan.digest), path('plan.json')),
   }
+}
+
+/**
+ * @param entries the oldest first
+ * @throws KnownError ARCHIVE_INVALID
+ */
+export async function sumHistory(entries: readonly HistoryEntry[]): Promise<HistorySum> {
+  const carried = new Set<Digest>()
+  const arrived = new Set<Digest>()
+  const needs = new Map<Digest, readonly Digest[]>()
+  const images = new Map<string, readonly ArchiveImage[]>()
+  let lastImages: readonly ArchiveImage[] = []
+  // One after the other: each lists every image that was wanted, and what a later one says again is let go.
+  for (const entry of entries) {
+    const content = await readHistoryContent(entry)
+    for (const digest of content.carried) {
+      carried.add(digest)
+      if (!content.missing.has(digest)) arrived.add(digest)
+    }
+    for (const [digest, list] of content.needs) needs.set(digest, list)
+    for (const group of groupsOf(content.images)) images.set(imageKey(group[0]), group)
+    lastImages = content.images
+  }
+  return { carried, arrived, needs, images, lastImages }
+}
+
+export function imageKey({ source, destination }: Pick<ArchiveImage, 'source' | 'destination'>): string {
+  return `${source} ${destination}`
+}
+
+function groupsOf(images: readonly ArchiveImage[]): readonly [ArchiveImage, ...ArchiveImage[]][] {
+  const groups: [ArchiveImage, ...ArchiveImage[]][] = []
+  for (const image of images) {
+    if (image.attachedTo === undefined) groups.push([image])
+    else groups.at(-1)?.push(image)
+  }
+  return groups
 }
 
 async function readProven(path: string, digest: Digest): Promise<Buffer> {

@@ -1,34 +1,22 @@
 import type { Digest } from '../oci/digest.ts'
-import type { HistoryContent } from './history-content.ts'
+import { type HistorySum, imageKey } from './history-content.ts'
 import type { ArchiveImage } from './records.ts'
 
 /** Images of a history of which everything is held: every manifest, every blob, every signature that came with them. */
 export class WholeImages {
+  readonly #history: Pick<HistorySum, 'images' | 'needs'>
   readonly #held: ReadonlySet<Digest>
-  readonly #needs = new Map<Digest, readonly Digest[]>()
-  /** An image and what is attached to it, by source and destination. */
-  readonly #groups = new Map<string, ArchiveImage[]>()
   readonly #isWhole = new Map<Digest, boolean>()
 
-  /** @param contents the oldest first: what a later archive says of an image counts */
-  constructor(contents: readonly HistoryContent[], held: ReadonlySet<Digest>) {
+  constructor(history: Pick<HistorySum, 'images' | 'needs'>, held: ReadonlySet<Digest>) {
+    this.#history = history
     this.#held = held
-    for (const { images, needs } of contents) {
-      for (const [digest, list] of needs) this.#needs.set(digest, list)
-      let group: ArchiveImage[] = []
-      for (const image of images) {
-        if (image.attachedTo !== undefined) group.push(image)
-        else {
-          group = [image]
-          this.#groups.set(keyOf(image.source, image.destination), group)
-        }
-      }
-    }
   }
 
   find(source: string, destination: string): readonly ArchiveImage[] | undefined {
-    const group = this.#groups.get(keyOf(source, destination))
-    const isWhole = group?.every(({ digest }) => this.#needs.has(digest) && this.#holdsAll(digest))
+    const { images, needs } = this.#history
+    const group = images.get(imageKey({ source, destination }))
+    const isWhole = group?.every(({ digest }) => needs.has(digest) && this.#holdsAll(digest))
     return isWhole ? group : undefined
   }
 
@@ -38,12 +26,9 @@ export class WholeImages {
     if (known !== undefined) return known
     // Guards against a manifest that names itself, which no honest plan has.
     this.#isWhole.set(digest, false)
-    const isWhole = this.#held.has(digest) && (this.#needs.get(digest) ?? []).every((one) => this.#holdsAll(one))
+    const needs = this.#history.needs.get(digest) ?? []
+    const isWhole = this.#held.has(digest) && needs.every((one) => this.#holdsAll(one))
     this.#isWhole.set(digest, isWhole)
     return isWhole
   }
-}
-
-function keyOf(source: string, destination: string): string {
-  return `${source} ${destination}`
 }

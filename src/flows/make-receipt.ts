@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type HistoryEntry, historyDirectories, readHistory } from '../archive/archive-history.ts'
 import { composeReceipt, sinceLastFull } from '../archive/compose-receipt.ts'
-import { type HistoryContent, readHistoryContent } from '../archive/history-content.ts'
+import { type HistorySum, sumHistory } from '../archive/history-content.ts'
 import { type Receipt, renderReceipt } from '../archive/receipt.ts'
 import type { ArchiveSigner } from '../archive/signature.ts'
 import type { Finding } from '../errors/finding.ts'
@@ -41,15 +41,15 @@ export async function makeReceipt(request: ReceiptRequest): Promise<MadeReceipt>
   const target = formatMirrorTarget(request.target)
   const { archives, findings } = await readHistory(historyDirectories(workspace.state).loaded, target)
   const entries = sinceLastFull(archives)
-  const contents = await Promise.all(entries.map(readHistoryContent))
-  const absent = request.registry ? await askTarget(entries, contents, request) : new Map<Digest, string>()
-  const receipt = composeReceipt({ target, entries, contents }, { absent: new Set(absent.keys()), isFull })
+  const sum = await sumHistory(entries)
+  const absent = request.registry ? await askTarget(entries, sum, request) : new Map<Digest, string>()
+  const receipt = composeReceipt({ target, entries, sum }, { absent: new Set(absent.keys()), isFull })
   return { receipt, text: renderReceipt(receipt, signer), absent, findings }
 }
 
 async function askTarget(
   entries: readonly HistoryEntry[],
-  contents: readonly HistoryContent[],
+  { lastImages, arrived }: HistorySum,
   { target, registry, signal, onAsked }: ReceiptRequest,
 ): Promise<ReadonlyMap<Digest, string>> {
   if (!registry) return new Map()
@@ -59,7 +59,8 @@ async function askTarget(
       return parsePlan(await readFile(path, 'utf8'), path)
     }),
   )
-  const arrived = new Set(contents.flatMap(({ carried, missing }) => carried.filter((digest) => !missing.has(digest))))
-  const loaded = { plans, images: contents.at(-1)?.images ?? [], arrived }
-  return absentContent(loaded, { target, registry, signal, ...(onAsked && { onAsked }) })
+  return absentContent(
+    { plans, images: lastImages, arrived },
+    { target, registry, signal, ...(onAsked && { onAsked }) },
+  )
 }
