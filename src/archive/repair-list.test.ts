@@ -15,7 +15,9 @@ const digest = fc.string().map((text): Digest => digestOf(text, text.length % 2 
 const blob = fc
   .record({ digest, size: fc.nat(), mediaType: fc.option(fc.string({ maxLength: 20 }), { nil: undefined }) })
   .map(({ mediaType, ...rest }) => ({ ...rest, ...(mediaType !== undefined && { mediaType }) }))
+const volumesFrom = fc.option(fc.integer({ min: 1, max: 100 }), { nil: undefined })
 const wishes: fc.Arbitrary<RepairWishes> = fc.record({
+  volumesFrom,
   archive: fc.record({ id: digest, sequence: fc.integer({ min: 1, max: 999_999 }) }, { noNullPrototype: true }),
   records: fc.subarray(['sallyport/archive.json', 'sallyport/blobs.txt', 'sallyport/plan.json'] as const),
   volumes: fc.array(fc.integer({ min: 1, max: 100 }), { maxLength: 5 }),

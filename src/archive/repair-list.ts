@@ -40,15 +40,17 @@ const RepairList = z.strictObject({
   records: z.array(z.enum(indexNames)).max(indexNames.length),
   /** Volumes of which nobody here knows what is in them, because the index is damaged: all that lies in them is wanted. */
   volumes: z.array(z.number().int().positive().max(100_000)).max(100_000),
+  /** The same of this volume and all after it, where the end of the archive is missing too. */
+  volumesFrom: z.number().int().positive().max(100_000).optional(),
   /** Blobs and manifests, by digest. */
   blobs: z.array(WantedBlob),
 })
 export type RepairList = z.infer<typeof RepairList>
 
-export type RepairWishes = Pick<RepairList, 'archive' | 'records' | 'volumes' | 'blobs'>
+export type RepairWishes = Pick<RepairList, 'archive' | 'records' | 'volumes' | 'volumesFrom' | 'blobs'>
 
 /** The list in its one form: sorted, each thing once. Pure. */
-export function composeRepairList({ archive, records, volumes, blobs }: RepairWishes): RepairList {
+export function composeRepairList({ archive, records, volumes, volumesFrom, blobs }: RepairWishes): RepairList {
   const byDigest = new Map(blobs.map((blob) => [blob.digest, blob]))
   const sorted = [...byDigest.values()].sort((a, b) => (a.digest < b.digest ? -1 : 1))
   return {
@@ -58,6 +60,7 @@ export function composeRepairList({ archive, records, volumes, blobs }: RepairWi
     bytes: sorted.reduce((sum, { size }) => sum + size, 0),
     records: indexNames.filter((name) => records.includes(name)),
     volumes: [...new Set(volumes)].sort((a, b) => a - b),
+    ...(volumesFrom !== undefined && { volumesFrom }),
     blobs: sorted,
   }
 }
@@ -92,8 +95,8 @@ export function repairStem(list: RepairList): string {
 }
 
 /** True where nothing needs to be carried. */
-export function isEmptyRepairList({ records, volumes, blobs }: RepairList): boolean {
-  return records.length + volumes.length + blobs.length === 0
+export function isEmptyRepairList({ records, volumes, volumesFrom, blobs }: RepairList): boolean {
+  return records.length + volumes.length + blobs.length === 0 && volumesFrom === undefined
 }
 
 function parseJson(text: string, origin: string): unknown {

@@ -32,15 +32,17 @@ interface Original {
  */
 export function lookUpRepair(list: RepairList, { id, record, blobs, holes }: Original): RepairContent {
   const carried = new Map([...blobs].flatMap((blob) => (blob.place ? [[blob.digest, blob] as const] : [])))
+  const { volumesFrom = Number.POSITIVE_INFINITY } = list
   const volumes = new Set(list.volumes)
+  const isLost = (volume: number) => volumes.has(volume) || volume >= volumesFrom
   const wanted = new Set<Digest>()
   for (const { digest, size } of list.blobs) {
     if (carried.get(digest)?.size !== size) throw unknownContent(list, digest)
     wanted.add(digest)
   }
-  if (volumes.size > 0) {
+  if (volumes.size > 0 || list.volumesFrom !== undefined) {
     for (const blob of carried.values()) {
-      const isHit = segmentsOfBlob(blob, record.volumeBytes).some(({ volume }) => volumes.has(volume))
+      const isHit = segmentsOfBlob(blob, record.volumeBytes).some(({ volume }) => isLost(volume))
       if (isHit && !holes.has(blob.digest)) wanted.add(blob.digest)
     }
   }
