@@ -11,8 +11,8 @@ import { withoutTransport } from './image-set-values.ts'
 import { inFileOrder } from './invalid-config.ts'
 import { updateApiVersion } from './update-format.ts'
 import { openYaml, type YamlFile, type YamlSource } from './yaml-document.ts'
-import { addField, isTrue, mapAt, mapsAt, removeField, renameField } from './yaml-edit.ts'
-import { nodeAt, pairOf } from './yaml-place.ts'
+import { addField, removeField, renameField } from './yaml-edit.ts'
+import { isTrue, mapAt, mapsAt, nodeAt, pairOf } from './yaml-nodes.ts'
 
 export interface Conversion {
   readonly text: string

@@ -5,7 +5,7 @@
  */
 import type * as z from 'zod'
 import type { OperatorContent } from './image-set-content.ts'
-import type { ValuePath } from './yaml-place.ts'
+import type { ValuePath } from './yaml-nodes.ts'
 
 /** What to write instead of a field that no version of the format has any longer, or that others have. */
 export const fieldAdvice: Readonly<Record<string, string>> = {

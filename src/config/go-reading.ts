@@ -8,7 +8,7 @@
  */
 import * as z from 'zod'
 import { bareSchema, elementOf, shapeOf } from './schema-fields.ts'
-import type { ValuePath } from './yaml-place.ts'
+import type { ValuePath } from './yaml-nodes.ts'
 
 /** A field whose name is written in another case than the format's. */
 export interface Respelling {

@@ -180,6 +180,8 @@ test('a misspelt value is quoted with those that it may have, and what was proba
       /"ocpp" is not known, .*ocp, okd; did you mean "ocp"\?/,
     'mirror: {platform: {architectures: [x86_64]}}\n': /"x86_64" is not known, .* did you mean "amd64"\?/,
     'mirror: {platform: {architectures: ["{{ arch }}"]}}\n': /a variable that nobody has filled in$/,
+    'mirror: {platform: {platforms: [{os: Linux, architecture: aarch64}]}}\n':
+      /"Linux" is not known, .* did you mean "linux"\?\n.*"aarch64" is not known, .* did you mean "arm64"\?/,
     'mirror: {platform: {graph: maybe}}\n': /"maybe" stands here, and true or false is wanted/,
     'mirror: {operators: {catalog: x}}\n': /a mapping stands here, and a list, .* is wanted/,
     'mirror: {operators: [{catalog: "a.b/c:1", targetTag: 4.10}]}\n': /4\.10 without quotes is a number.*write '4\.10'/,

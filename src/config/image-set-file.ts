@@ -8,7 +8,7 @@ import { configError, InvalidConfiguration, inFileOrder } from './invalid-config
 import { nearest } from './nearest.ts'
 import { updateApiVersion } from './update-format.ts'
 import { openYaml, readTextFile, validateYaml, type YamlFile, type YamlSource } from './yaml-document.ts'
-import { pairOf } from './yaml-place.ts'
+import { pairOf } from './yaml-nodes.ts'
 
 const apiVersions = ['mirror.openshift.io/v2alpha1', 'mirror.openshift.io/v1alpha2'] as const
 

@@ -89,15 +89,17 @@ function hintFor(name: string): string {
   return /[A-Z]/.test(name.replace(/[@:][^/]*$/, '')) ? '; it has capital letters: is it a placeholder?' : ''
 }
 
-const architectures = ['amd64', 'arm64', 'ppc64le', 's390x'] as const
-
 /** What `platform.architectures` takes; `multi` is the payload for all of them. */
-export const ReleaseArchitecture = z.enum([...architectures, 'multi'])
+export const ReleaseArchitecture = z.enum(['amd64', 'arm64', 'ppc64le', 's390x', 'multi'])
 
-/** One platform of an image with several, as an index names it. */
+/** One platform of an image with several, as an index names it (Go's GOOS and GOARCH). */
 export const PlatformFilter = z
   .strictObject({
-    os: values.name.meta({ description: 'Operating system, for example linux.' }),
-    architecture: values.name.meta({ description: 'Architecture: amd64, arm64, ppc64le, s390x.' }),
+    os: z
+      .enum(['linux', 'windows', 'darwin', 'freebsd', 'wasip1'])
+      .meta({ description: 'Operating system, for example linux.' }),
+    architecture: z
+      .enum(['amd64', 'arm64', 'ppc64le', 's390x', '386', 'arm', 'loong64', 'mips64le', 'ppc64', 'riscv64', 'wasm'])
+      .meta({ description: 'Architecture: amd64, arm64, ppc64le, s390x.' }),
   })
   .meta({ description: 'One platform of images that are made for several.' })

@@ -7,7 +7,8 @@ import { nearest } from './nearest.ts'
 import { placeholderHint } from './placeholder.ts'
 import { schemaAt, shapeOf } from './schema-fields.ts'
 import type { YamlFile } from './yaml-document.ts'
-import { formatPath, nodeAt } from './yaml-place.ts'
+import { nodeAt } from './yaml-nodes.ts'
+import { formatPath } from './yaml-place.ts'
 
 interface SchemaRead {
   readonly file: YamlFile

@@ -9,7 +9,8 @@ import type { ImageSetConfiguration } from './image-set-configuration.ts'
 import type { LoadedFile } from './image-set-file.ts'
 import { isLocalLayout } from './image-set-values.ts'
 import { InvalidConfiguration, inFileOrder } from './invalid-config.ts'
-import { formatPath, type ValuePath } from './yaml-place.ts'
+import type { ValuePath } from './yaml-nodes.ts'
+import { formatPath } from './yaml-place.ts'
 
 /** The class of content that an unsupported part belongs to, as the failure policy names it. */
 type ContentClass = 'release' | 'operator' | 'additional' | 'helm'

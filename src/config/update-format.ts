@@ -9,8 +9,8 @@ import type { Finding } from '../errors/finding.ts'
 import { finding } from '../errors/finding.ts'
 import { isAfter } from './versions.ts'
 import type { YamlFile } from './yaml-document.ts'
-import { addField, isTrue, mapAt, mapsAt, removeField, renameField } from './yaml-edit.ts'
-import { pairOf } from './yaml-place.ts'
+import { addField, removeField, renameField } from './yaml-edit.ts'
+import { isTrue, mapAt, mapsAt, pairOf } from './yaml-nodes.ts'
 
 /** The groups that the format had before it became part of OpenShift. */
 const formerGroups = /^(?:tmp-redhatgov\.com|ocmirror\.openshift\.io|mirror\.openshift\.io)\/v1alpha1$/

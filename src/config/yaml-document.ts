@@ -9,7 +9,8 @@ import { hasSystemCode, KnownError } from '../errors/known-error.ts'
 import { type Respelling, readAsGo } from './go-reading.ts'
 import { configError, InvalidConfiguration, type Place } from './invalid-config.ts'
 import { schemaFindings } from './schema-findings.ts'
-import { formatPath, offsetOf, type ValuePath } from './yaml-place.ts'
+import type { ValuePath } from './yaml-nodes.ts'
+import { formatPath, offsetOf } from './yaml-place.ts'
 import { isEmpty, syntaxFindings } from './yaml-syntax.ts'
 
 /** @throws KnownError FILE_UNREADABLE */

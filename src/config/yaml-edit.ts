@@ -1,18 +1,6 @@
 /** Small edits of a YAML tree that keep comments, order, and the places of what stays. */
-import { isMap, isScalar, isSeq, type Pair, Scalar, type YAMLMap } from 'yaml'
-import { pairOf } from './yaml-place.ts'
-
-/** The mapping at `key`, or the node itself where no key is named; undefined where it is none. */
-export function mapAt(node: unknown, key?: string): YAMLMap | undefined {
-  const found = key === undefined ? node : pairOf(node, key)?.value
-  return isMap(found) ? found : undefined
-}
-
-/** The mappings of the list at `key`; none where there is no list. */
-export function mapsAt(node: unknown, key: string): YAMLMap[] {
-  const list = pairOf(node, key)?.value
-  return isSeq(list) ? list.items.filter((item) => isMap(item)) : []
-}
+import { isScalar, type Pair, Scalar, type YAMLMap } from 'yaml'
+import { pairOf } from './yaml-nodes.ts'
 
 /** Renames a field in place; does nothing where it is absent, or where the new name is taken. */
 export function renameField(map: YAMLMap | undefined, from: string, to: string): Pair | undefined {
@@ -39,9 +27,4 @@ export function removeField(map: YAMLMap, field: string): void {
   const next = map.items[index]?.key
   if (isScalar(next)) next.commentBefore = [comment, next.commentBefore].filter(Boolean).join('\n')
   else map.comment = [comment, map.comment].filter(Boolean).join('\n')
-}
-
-/** True for the scalar `true`. */
-export function isTrue(node: unknown): boolean {
-  return isScalar(node) && node.value === true
 }

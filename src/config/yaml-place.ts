@@ -1,29 +1,6 @@
 /** From a path of a value, as a schema names it, to the node that it was read from. */
-import { isMap, isPair, isScalar, isSeq, type Node, type Pair } from 'yaml'
-
-export type ValuePath = readonly PropertyKey[]
-
-/** The pair of a mapping with this key; as in oc-mirror (Go's JSON), the case of its letters does not matter. */
-export function pairOf(node: unknown, key: PropertyKey): Pair | undefined {
-  if (!isMap(node)) return undefined
-  const wanted = String(key)
-  const named = node.items.filter((item) => isPair(item) && isScalar(item.key))
-  const keyOf = ({ key }: Pair) => (isScalar(key) ? String(key.value) : '')
-  return (
-    named.find((pair) => keyOf(pair) === wanted) ??
-    named.find((pair) => keyOf(pair).toLowerCase() === wanted.toLowerCase())
-  )
-}
-
-/** The node at `path`; undefined where there is none. */
-export function nodeAt(contents: unknown, path: ValuePath): Node | undefined {
-  let node = contents as Node | undefined
-  for (const step of path) {
-    if (isMap(node)) node = (pairOf(node, step)?.value ?? undefined) as Node | undefined
-    else node = isSeq(node) ? (node.items[Number(step)] as Node | undefined) : undefined
-  }
-  return node
-}
+import { isScalar, isSeq, type Node } from 'yaml'
+import { pairOf, type ValuePath } from './yaml-nodes.ts'
 
 /** The offset of the deepest node of `path` that exists: of its value, or of the key that it stands under. */
 export function offsetOf(contents: Node | null, path: ValuePath, part: 'key' | 'value'): number {
