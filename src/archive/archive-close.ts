@@ -29,34 +29,51 @@ export async function readEndRecord(files: ReadVolumes, volume: number): Promise
 }
 
 export interface ArchiveClose {
-  readonly holes: ArchiveHoles
-  /** `holes.json`, `oci-layout`, `index.json`, `end.json`. */
+  /** Undefined where it is damaged, or in a volume that is missing. */
+  readonly holes: ArchiveHoles | undefined
+  /** `holes.json`, `oci-layout`, `index.json`, `end.json`, as far as they could be found. */
   readonly entries: readonly StoredEntry[]
-  /** By what is in it; the others have the size that the index says. */
-  readonly lastVolumeSize: number
+  /** By what is in it; undefined where that could not be found out. The others have the size that the index says. */
+  readonly lastVolumeSize: number | undefined
 }
 
 /**
  * @param front its layout is gone on with
- * @throws KnownError ARCHIVE_DAMAGED, ARCHIVE_INCOMPLETE, FILE_UNREADABLE
+ * @param refuse is told what is damaged; where it returns, what is left of it is read
+ * @throws KnownError FILE_UNREADABLE
  */
-export async function readClose(files: ReadVolumes, { layout }: ArchiveFrontPage): Promise<ArchiveClose> {
+export async function readClose(
+  files: ReadVolumes,
+  { layout }: ArchiveFrontPage,
+  refuse: (problem: KnownError) => void,
+): Promise<ArchiveClose> {
   const entries: StoredEntry[] = []
-  for (const name of [entryNames.holes, entryNames.layout, entryNames.index]) {
-    const found = await findEntry(files, name, { volume: layout.volume, offset: layout.position })
-    const segments = layout.place({ name, size: found.size })
-    if (segments.length !== found.segments.length) {
-      throw damaged(files.pathOf(segments[0]?.volume ?? 1), name, `it has ${found.segments.length} pieces`)
+  try {
+    for (const name of [entryNames.holes, entryNames.layout, entryNames.index]) {
+      const found = await findEntry(files, name, { volume: layout.volume, offset: layout.position })
+      entries.push({ ...found, segments: layout.place({ name, size: found.size }) })
     }
-    entries.push({ ...found, segments })
+  } catch (error) {
+    if (!(error instanceof KnownError)) throw error
+    // Volumes may be missing.
+    if (error.code !== 'ARCHIVE_INCOMPLETE') refuse(error)
+    return { holes: await readHoles(files, entries, refuse), entries, lastVolumeSize: undefined }
   }
   const end = { name: entryNames.end, size: sizes.endRecord, isWhole: true }
-  const [holesEntry] = entries
-  const bytes = holesEntry && (await readEntry(files, holesEntry))
-  const holes = bytes && parsed(ArchiveHoles, bytes)
-  if (!holes) throw damaged(files.pathOf(layout.volume), entryNames.holes, 'it is unreadable')
   entries.push({ ...end, segments: layout.place(end) })
-  return { holes, entries, lastVolumeSize: layout.position + sizes.tarEnd }
+  return { holes: await readHoles(files, entries, refuse), entries, lastVolumeSize: layout.position + sizes.tarEnd }
+}
+
+async function readHoles(
+  files: ReadVolumes,
+  [entry]: readonly StoredEntry[],
+  refuse: (problem: KnownError) => void,
+): Promise<ArchiveHoles | undefined> {
+  if (!entry) return undefined
+  const holes = parsed(ArchiveHoles, await readEntry(files, entry))
+  const file = files.pathOf(entry.segments[0]?.volume ?? 1)
+  if (!holes) refuse(damaged(file, entryNames.holes, 'it is unreadable'))
+  return holes
 }
 
 async function recordAfterHeader(

@@ -3,6 +3,7 @@ import { KnownError } from '../errors/known-error.ts'
 import { algorithmOf, type Digest, digestOf } from '../oci/digest.ts'
 import { type ArchiveBlob, parseBlobs, parseRecord } from './archive-index.ts'
 import { checkIndex } from './check-index.ts'
+import { DamagedEntry } from './damaged-entry.ts'
 import { entryNames } from './format.ts'
 import { firstEntryOffset, type Layout, type Place } from './layout.ts'
 import type { ReadVolumes } from './read-volumes.ts'
@@ -30,13 +31,17 @@ export async function readFront(files: ReadVolumes, claimed: ReadonlySet<Digest>
   const recordEntry = await findEntry(files, entryNames.archive, { volume: 1, offset: firstEntryOffset })
   const recordBytes = await readEntry(files, recordEntry)
   const id = digestOf(recordBytes)
-  if (!claimed.has(id)) throw damaged(first, entryNames.archive, [...claimed].join(' or '), id)
+  if (!claimed.has(id)) {
+    throw damaged(files, recordEntry, { expected: [...claimed].join(' or '), actual: id })
+  }
   const record = parseRecord(recordBytes, first)
   const tableEntry = await findEntry(files, entryNames.blobs, endOf(recordEntry))
   const { digest, size } = record.files.blobs
   const table = tableEntry.size === size ? await readEntry(files, tableEntry) : undefined
   const actual = table && digestOf(table, algorithmOf(digest))
-  if (!table || actual !== digest) throw damaged(first, entryNames.blobs, digest, actual ?? `${tableEntry.size} bytes`)
+  if (!table || actual !== digest) {
+    throw damaged(files, tableEntry, { expected: digest, actual: actual ?? `${tableEntry.size} bytes` })
+  }
   const blobs = parseBlobs(table, first)
   const checked = checkIndex({ record, blobs }, { recordSize: recordEntry.size, origin: first })
   return { id, record, blobs: checked.blobs, entries: checked.front, layout: checked.layout }
@@ -58,8 +63,8 @@ function withoutIndex(file: string): KnownError {
   )
 }
 
-function damaged(file: string, entry: string, expected: string, actual: string): KnownError {
-  return new KnownError('ARCHIVE_DAMAGED', `${file}: ${entry} is damaged: expected ${expected}, found ${actual}`, {
-    details: { file, entry, expected, actual },
-  })
+function damaged(files: ReadVolumes, { name, segments }: StoredEntry, found: { expected: string; actual: string }) {
+  const file = files.pathOf(segments[0]?.volume ?? 1)
+  const message = `${file}: ${name} is damaged: expected ${found.expected}, found ${found.actual}`
+  return new DamagedEntry(message, { entry: name, file, pieces: segments })
 }

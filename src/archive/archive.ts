@@ -16,7 +16,7 @@ interface Parts {
   readonly found: FoundArchive
   readonly files: ReadVolumes
   readonly front: ArchiveFrontPage
-  readonly close: ArchiveClose | undefined
+  readonly close: ArchiveClose
   readonly end: EndRecord | undefined
   readonly volumes: number
   readonly problems: readonly KnownError[]
@@ -38,7 +38,7 @@ export class Archive {
   readonly missingVolumes: readonly number[]
   /** What is wrong with it as a whole; always empty unless damage was allowed. */
   readonly problems: readonly KnownError[]
-  /** Entries that are not content; those behind the last blob only where `holes` is there. */
+  /** Entries that are not content; those behind the last blob as far as they could be found. */
   readonly entries: readonly StoredEntry[]
   readonly #files: ReadVolumes
   readonly #lastVolumeSize: number | undefined
@@ -49,14 +49,14 @@ export class Archive {
     this.id = front.id
     this.record = front.record
     this.blobs = front.blobs
-    this.holes = close?.holes
+    this.holes = close.holes
     this.end = end
     this.volumes = volumes
     this.problems = problems
-    this.entries = [...front.entries, ...(close?.entries ?? [])]
+    this.entries = [...front.entries, ...close.entries]
     this.#files = files
-    this.#lastVolumeSize = close?.lastVolumeSize
-    this.#holes = new Set(close?.holes.blobs)
+    this.#lastVolumeSize = close.lastVolumeSize
+    this.#holes = new Set(close.holes?.blobs)
     const numbers = Array.from({ length: volumes }, (_, index) => index + 1)
     this.missingVolumes = numbers.filter((volume) => files.sizeOf(volume) === undefined)
   }

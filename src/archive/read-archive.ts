@@ -2,7 +2,7 @@
 import { KnownError } from '../errors/known-error.ts'
 import type { Digest } from '../oci/digest.ts'
 import { Archive } from './archive.ts'
-import { type ArchiveClose, readClose, readEndRecord, readVolumeRecord } from './archive-close.ts'
+import { readClose, readEndRecord, readVolumeRecord } from './archive-close.ts'
 import { type ArchiveFrontPage, readFront } from './archive-front.ts'
 import type { FoundArchive } from './find-archives.ts'
 import { ReadVolumes } from './read-volumes.ts'
@@ -51,8 +51,8 @@ class Opening {
     if (end && (end.id !== front.id || end.sequence !== front.record.sequence)) {
       this.#refuse(foreign(this.#files.pathOf(last), front.id, end.id))
     }
-    const close = end && (await this.#readClose(front))
-    const volumes = this.#countVolumes({ front, end, last })
+    const close = await readClose(this.#files, front, (problem) => this.#refuse(problem))
+    const volumes = this.#countVolumes({ front, end, last: close.lastVolumeSize === undefined ? last : 0 })
     const { found, files } = { found: this.#found, files: this.#files }
     const archive = new Archive({ found, files, front, close, end, volumes, problems: this.#problems })
     this.#checkSizes(archive)
@@ -82,34 +82,23 @@ class Opening {
     if (record.sequence !== this.#found.sequence) this.#refuse(misnamed(this.#files.pathOf(1), record))
   }
 
-  async #readClose(front: ArchiveFrontPage): Promise<ArchiveClose | undefined> {
-    try {
-      return await readClose(this.#files, front)
-    } catch (error) {
-      if (!(error instanceof KnownError)) throw error
-      // Volumes may be missing.
-      if (error.code !== 'ARCHIVE_INCOMPLETE') this.#refuse(error)
-      return undefined
-    }
-  }
-
+  /** @param last the last one that is there, where the end could not be found */
   #countVolumes({ front, end, last }: { front: ArchiveFrontPage; end: EndRecord | undefined; last: number }): number {
     const needed = Math.max(front.layout.volume, last)
-    if (end?.volumes === needed) return needed
-    if (end) this.#refuse(wrongCount(this.#files.pathOf(last), end.volumes, needed))
+    if (end && end.volumes !== needed) this.#refuse(wrongCount(this.#files.pathOf(needed), end.volumes, needed))
     // A full volume without an end is followed by another.
-    const isFull = last === needed && this.#files.sizeOf(last) === front.record.volumeBytes
+    const isFull = !end && last === needed && this.#files.sizeOf(last) === front.record.volumeBytes
     return isFull ? needed + 1 : needed
   }
 
   #checkSizes(archive: Archive): void {
     for (const { volume, size } of this.#found.volumes) {
-      const expected = archive.expectedSize(volume)
+      const expected = volume > archive.volumes ? 0 : archive.expectedSize(volume)
       if (expected !== undefined && expected !== size) {
         this.#refuse(wrongSize(this.#files.pathOf(volume), { volume, size, expected }))
       }
       // Only what is in the last volume tells its size.
-      if (expected === undefined && !archive.end) this.#refuse(withoutEnd(this.#files.pathOf(volume), volume))
+      if (volume === archive.volumes && !archive.end) this.#refuse(withoutEnd(this.#files.pathOf(volume), volume))
     }
   }
 

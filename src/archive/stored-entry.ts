@@ -4,6 +4,7 @@
  * Nothing in a header is trusted: it has to be, byte for byte, the one that its name and size give.
  */
 import { KnownError } from '../errors/known-error.ts'
+import { DamagedEntry } from './damaged-entry.ts'
 import { partName } from './entry-names.ts'
 import { sizes } from './format.ts'
 import { firstEntryOffset, type Place, type Segment } from './layout.ts'
@@ -86,9 +87,7 @@ function nextVolume({ volume }: Place): Place {
 }
 
 function wrongEntry(files: ReadVolumes, name: string, { volume, offset }: Place): KnownError {
-  return new KnownError(
-    'ARCHIVE_DAMAGED',
-    `${files.pathOf(volume)} should have ${name} at byte ${offset}, and has something else there`,
-    { details: { file: files.pathOf(volume), volume, offset, entry: name } },
-  )
+  const file = files.pathOf(volume)
+  const message = `${file} should have ${name} at byte ${offset}, and has something else there`
+  return new DamagedEntry(message, { entry: name, file, pieces: [{ volume, offset, length: sizes.tarBlock }] })
 }
