@@ -21,6 +21,7 @@ interface Place {
   readonly stem: string
   readonly front: ArchiveFront
   readonly plan: () => Iterable<string>
+  readonly flushEveryBytes: number
 }
 
 /** An archive with its files at hand. */
@@ -77,7 +78,8 @@ async function takeOver(place: Place): Promise<OpenArchive> {
     await proveDoubtful(volumes, doubtful)
     const progress = await takeProgress(place, { left, entries, volumes })
     const dirty = doubtful.flatMap(({ segments }) => segments.map(({ volume }) => volume))
-    const claims = new WrittenClaims(volumes, progress, { count: left.progress?.count ?? 0, dirty })
+    const earlier = { count: left.progress?.count ?? 0, dirty }
+    const claims = new WrittenClaims(volumes, progress, { ...earlier, flushEveryBytes: place.flushEveryBytes })
     await disclaim(entries, left, claims)
     const sealer = new VolumeSealer({
       front,

@@ -30,6 +30,8 @@ export interface ArchiveWriteOptions {
   readonly signer?: ArchiveSigner
   /** How much of a blob may have to be fetched again after a kill. Default: 4 MiB. */
   readonly noteEveryBytes?: number
+  /** How much may have to be hashed again. Default: 256 MiB. */
+  readonly flushEveryBytes?: number
 }
 
 export interface SealedArchive {
@@ -46,6 +48,7 @@ export interface SealedArchive {
 /** For headers and the progress file. */
 const roomBytes = 64 * 1024
 const defaultNoteEveryBytes = 4 * 1024 * 1024
+const defaultFlushEveryBytes = 256 * 1024 * 1024
 
 export class ArchiveWriter implements ContentTarget {
   readonly front: ArchiveFront
@@ -77,10 +80,11 @@ export class ArchiveWriter implements ContentTarget {
    * being written; DISK_FULL before anything is written where it would not fit
    */
   static async open(options: ArchiveWriteOptions): Promise<ArchiveWriter> {
-    const { directory, stem, draft } = options
+    const { directory, stem, draft, flushEveryBytes = defaultFlushEveryBytes } = options
     const front = composeFront(draft)
     const lock = () => acquireLock(join(directory, `${stem}.lock`))
-    const { open, release } = await beginOrResume({ directory, stem, front, plan: draft.plan }, lock)
+    const place = { directory, stem, front, plan: draft.plan, flushEveryBytes }
+    const { open, release } = await beginOrResume(place, lock)
     return new ArchiveWriter(options, open, release)
   }
 

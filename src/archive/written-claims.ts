@@ -9,28 +9,31 @@ import type { ProgressFile } from './write-progress.ts'
 import type { WrittenEntry } from './written-entries.ts'
 import type { WrittenVolumes } from './written-volumes.ts'
 
-const flushEveryBytes = 256 * 1024 * 1024
+interface ClaimOptions {
+  /** How many `written` lines earlier runs put down. */
+  readonly count: number
+  /** The volumes of those among them that were never flushed. */
+  readonly dirty: Iterable<number>
+  readonly flushEveryBytes: number
+}
 
 export class WrittenClaims {
   readonly #volumes: WrittenVolumes
   readonly #progress: ProgressFile
   /** Volumes with bytes that may not be on the disk. */
   readonly #dirty: Set<number>
+  readonly #flushEveryBytes: number
   #count: number
   #unflushedBytes = 0
   #flushing: Promise<void> | undefined
   #failure: { readonly error: unknown } | undefined
 
-  /** @param earlier `written` lines of earlier runs, and the volumes of those among them that were never flushed */
-  constructor(
-    volumes: WrittenVolumes,
-    progress: ProgressFile,
-    earlier: { readonly count: number; readonly dirty: Iterable<number> },
-  ) {
+  constructor(volumes: WrittenVolumes, progress: ProgressFile, options: ClaimOptions) {
     this.#volumes = volumes
     this.#progress = progress
-    this.#count = earlier.count
-    this.#dirty = new Set(earlier.dirty)
+    this.#flushEveryBytes = options.flushEveryBytes
+    this.#count = options.count
+    this.#dirty = new Set(options.dirty)
   }
 
   /** An entry is in its place, whole and proven. */
@@ -41,7 +44,7 @@ export class WrittenClaims {
     this.#count += 1
     this.#unflushedBytes += size
     await this.#progress.append({ written: digest, ...(extraSums && { sums: [...extraSums] }) })
-    if (this.#unflushedBytes >= flushEveryBytes) this.#flushing ??= this.#flush()
+    if (this.#unflushedBytes >= this.#flushEveryBytes) this.#flushing ??= this.#flush()
   }
 
   /** An entry is in its place up to `offset`, not proven. 0: forget everything about it. */
