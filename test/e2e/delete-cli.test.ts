@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { type TestContext, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
+import { mapConcurrently } from '../../src/host/concurrency.ts'
 import { deleteSetText } from '../../testkit/delete-run.ts'
 import { mirroredSite } from '../../testkit/mirrored-site.ts'
 import { runCli } from '../../testkit/run-cli.ts'
@@ -38,10 +39,10 @@ test('both phases from the command line: a list to read, then the deletion, then
   assert.equal(first.status, 0, first.stderr)
   assert.match(first.stdout, /^would delete from 127\.0\.0\.1:\d+\/ocp:$/m)
   assert.match(first.stdout, /^ {2}images {6}15 images: 13 release, 2 additional$/m)
-  assert.match(first.stdout, /^ {2}only named {2}7 images: the image stays under another name$/m)
+  assert.match(first.stdout, /^ {2}of these {4}7 lose only this name: another one holds the image$/m)
   assert.match(first.stdout, /^kept: 1 image$/m)
   assert.match(first.stdout, /in use by .*other\.yaml \(additionalImages quay\.io\/extra\/single:1\)/)
-  assert.ok(first.stdout.includes(`sallyport delete --delete-yaml-file ${list} ${at.target}`))
+  assert.ok(first.stdout.includes(`sallyport delete --delete-yaml-file ${list} --keep-for ${isc} ${at.target}`))
 
   const dry = await runCli([...carry, '--dry-run', ...access])
   assert.equal(dry.status, 0, dry.stderr)
@@ -99,12 +100,12 @@ test('wrong usage is told before anything is asked or written', async (t) => {
     [['--generate', '-c', config, 'file:///x'], 64, /is no destination/],
     [['--delete-yaml-file', config, '--gc-root', directory, target], 1, /There is no store at/],
   ]
-  for (const [args, status, message] of refusals) {
+  await mapConcurrently(refusals, 4, async ([args, status, message]) => {
     const result = await runCli(['delete', ...args], { cwd: directory })
     assert.equal(result.status, status, `${args.join(' ')}: ${result.stderr}`)
     assert.match(result.stderr, message)
     assert.match(result.stderr, /next: /)
-  }
+  })
 })
 
 test('parts of a configuration that cannot be told are refused by name and place, with what to do instead', async (t) => {

@@ -13,7 +13,7 @@ import { formatMirrorTarget, parseMirrorTarget } from '../../mirror/destination.
 import { workspaceAt } from '../../mirror/workspace.ts'
 import { parseDeleteImageList } from '../../openshift/delete-image-list.ts'
 import { BlobStore } from '../../store/blob-store.ts'
-import { collectGarbage, type GarbageReport } from '../../store/collect-garbage.ts'
+import { collectGarbage } from '../../store/collect-garbage.ts'
 import { storePaths } from '../../store/paths.ts'
 import type { CommandHost } from '../command-host.ts'
 import type { CliContext, ExitStatus } from '../context.ts'
@@ -21,7 +21,13 @@ import { readDurationMs } from '../flag-values.ts'
 import { addOcMirrorOptions, ignoredFlags } from '../oc-mirror-options.ts'
 import { type AccessOptions, addAccessOptions, openRegistries } from '../registry-access.ts'
 import { followDeletion } from '../render/delete-progress.ts'
-import { jsonOfGenerated, jsonOfListed, renderGenerated, renderListed } from '../render/delete-result.ts'
+import {
+  type FreedDisk,
+  jsonOfGenerated,
+  jsonOfListed,
+  renderGenerated,
+  renderListed,
+} from '../render/delete-result.ts'
 
 interface Options extends AccessOptions {
   config?: string
@@ -155,7 +161,10 @@ async function prepareGenerate(file: string, options: Options): Promise<Carry> {
       ...(id !== undefined && { id }),
     })
     const target = formatMirrorTarget(request.target)
-    context.stdout(context.json ? `${JSON.stringify(jsonOfGenerated(result))}\n` : renderGenerated(result, target))
+    const keepFor = request.keepFor.map((place) => ` --keep-for ${place}`).join('')
+    const next = `sallyport delete --delete-yaml-file ${result.files[0]}${keepFor} docker://${target}`
+    const text = context.json ? JSON.stringify(jsonOfGenerated(result)) : renderGenerated(result, target, next)
+    context.stdout(context.json ? `${text}\n` : text)
     return result.exitStatus
   }
 }
@@ -179,8 +188,11 @@ async function prepareListed(file: string, options: Options): Promise<Carry> {
 }
 
 /** A dry run has deleted nothing, so that nothing could be said about what would be freed. */
-async function freeDisk(store: BlobStore, graceMs: number, isDryRun: boolean): Promise<GarbageReport | undefined> {
-  return isDryRun ? undefined : collectGarbage(store, { graceMs })
+async function freeDisk(store: BlobStore, graceMs: number, isDryRun: boolean): Promise<FreedDisk | undefined> {
+  if (isDryRun) return undefined
+  const freed = await collectGarbage(store, { graceMs })
+  const { bytesFreed: bytesLeft } = await collectGarbage(store, { graceMs: 0, dryRun: true })
+  return { ...freed, bytesLeft }
 }
 
 /** A mistyped directory must not become an empty store that looks fine. */

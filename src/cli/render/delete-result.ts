@@ -10,17 +10,18 @@ type Fates = readonly Fate<ListedImage>[]
 
 const shownOfAKind = 10
 
-export function renderGenerated(result: GeneratedDeletion, target: string): string {
+/** @param next the command of the second phase */
+export function renderGenerated(result: GeneratedDeletion, target: string, next: string): string {
   const { fates, attached, manifests, bytes, files } = result
   const listed = [...of(fates, 'deleted'), ...of(fates, 'untagged')]
-  const [list] = files
   const lines = [
     `would delete from ${target}:`,
     `  images      ${count(listed.length, 'image')}${byClass(listed)}`,
     ...(attached.length > 0 ? [`  attached    ${count(attached.length, 'artifact')}, such as signatures`] : []),
     `  manifests   ${count(manifests, 'manifest')}`,
     `  frees       ${formatBytes(bytes)} that nothing else known at this target needs, once its garbage is collected`,
-    ...absence(fates),
+    ...shared(fates),
+    ...absent(fates, 'at this target'),
     ...kept(fates),
     ...warnings(result),
     ...failed(result.failures),
@@ -29,16 +30,21 @@ export function renderGenerated(result: GeneratedDeletion, target: string): stri
     ...files.map((file) => `  ${file}`),
     '',
     listed.length + attached.length > 0
-      ? `Nothing was deleted. Next: read the list, then sallyport delete --delete-yaml-file ${list} docker://${target}`
+      ? `Nothing was deleted. Next: read the list, then ${next}`
       : 'Nothing was deleted, and there is nothing to delete.',
   ]
   return `${lines.join('\n')}\n`
 }
 
+/** What garbage collection freed, and what it left because it is young. */
+export interface FreedDisk extends GarbageReport {
+  readonly bytesLeft: number
+}
+
 export interface ListedFacts {
   readonly target: string
   readonly isDryRun: boolean
-  readonly freed: GarbageReport | undefined
+  readonly freed: FreedDisk | undefined
   readonly root: string | undefined
   readonly file: string
 }
@@ -52,7 +58,7 @@ export function renderListed(result: ListedDeletion, facts: ListedFacts): string
   const names = untagged > 0 ? `, ${count(untagged, 'name')} of images that stay` : ''
   const lines = [
     `${isDryRun ? 'would delete' : 'deleted'} from ${target}: ${count(deleted, 'image')} (${count(manifests, 'manifest')})${names}${failures.length > 0 ? `; ${failures.length} failed` : ''}`,
-    ...absence(fates),
+    ...absent(fates, 'any more'),
     ...kept(fates),
     ...stuckTags(result),
     ...warnings(result),
@@ -76,23 +82,25 @@ function byClass(listed: Fates): string {
         .join(', ')}`
 }
 
-function absence(fates: Fates): string[] {
-  const absent = of(fates, 'absent')
-  return absent.length === 0 ? [] : [`  not there   ${count(absent.length, 'image')}`]
+function absent(fates: Fates, where: string): string[] {
+  const images = of(fates, 'absent')
+  return images.length === 0 ? [] : [`  absent      ${count(images.length, 'image')} not ${where}`]
+}
+
+function shared(fates: Fates): string[] {
+  const images = of(fates, 'untagged')
+  return images.length === 0 ? [] : [`  of these    ${images.length} lose only this name: another one holds the image`]
 }
 
 /** Grouped by reason: two hundred components of a release in use are one line. */
 function kept(fates: Fates): string[] {
-  const names = of(fates, 'untagged')
   const all = of(fates, 'kept')
-  const shared =
-    names.length > 0 ? [`  only named  ${count(names.length, 'image')}: the image stays under another name`] : []
-  if (all.length === 0) return shared
+  if (all.length === 0) return []
   const groups = [...Map.groupBy(all, ({ why }) => why)].sort(([, a], [, b]) => b.length - a.length)
   const lines = groups.slice(0, shownOfAKind).flatMap(([why, items]) => [`  ${why}`, ...someOf(items.map(nameOf))])
   const more =
     groups.length > shownOfAKind ? [`  and ${groups.length - shownOfAKind} more reasons (--json lists all)`] : []
-  return [...shared, '', `kept: ${count(all.length, 'image')}`, ...lines, ...more]
+  return ['', `kept: ${count(all.length, 'image')}`, ...lines, ...more]
 }
 
 function someOf(names: readonly string[]): string[] {
@@ -146,12 +154,13 @@ function afterwards({ manifests, failures }: ListedDeletion, { freed, root, targ
     failures.length > 0 ? ['', 'Run the same command again when that is mended: what is gone stays gone.'] : []
   if (freed) {
     const { bytesFreed, blobsFreed } = freed
-    const young = freed.blobsFreed === 0 && manifests > 0
-    return [
-      ...again,
-      '',
-      `freed ${formatBytes(bytesFreed)} in ${count(blobsFreed, 'blob')} at ${root}${young ? '; what was pushed within the grace time goes later: sallyport registry gc' : ''}`,
-    ]
+    const left =
+      freed.bytesLeft > 0
+        ? [
+            `${formatBytes(freed.bytesLeft)} more when it is older than the grace time: sallyport registry gc --root ${root}`,
+          ]
+        : []
+    return [...again, '', `freed ${formatBytes(bytesFreed)} in ${count(blobsFreed, 'blob')} at ${root}`, ...left]
   }
   if (manifests === 0) return again
   return [
@@ -176,7 +185,7 @@ export function jsonOfGenerated(result: GeneratedDeletion): object {
   }
 }
 
-export function jsonOfListed(result: ListedDeletion, freed: GarbageReport | undefined): object {
+export function jsonOfListed(result: ListedDeletion, freed: FreedDisk | undefined): object {
   const { failures, fates, ...facts } = result
   return { ...facts, images: fates.map(jsonOfFate), failures: failures.map(jsonOfFailure), ...(freed && { freed }) }
 }
