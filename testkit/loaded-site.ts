@@ -1,7 +1,8 @@
 /** A closed side after a load: a registry that holds images, and a workspace that says that an archive brought them. */
 import { historyDirectories, recordLoad } from '../src/archive/archive-history.ts'
 import { composeFront } from '../src/archive/compose-front.ts'
-import { archiveImage, archiveTarget, contentOf } from '../src/mirror/archive-plan.ts'
+import { archiveImage, contentOf } from '../src/mirror/archive-plan.ts'
+import { archiveTarget } from '../src/mirror/archive-target.ts'
 import { resolveImage } from '../src/mirror/closure.ts'
 import { parseMirrorTarget } from '../src/mirror/destination.ts'
 import { planMirror } from '../src/mirror/plan.ts'

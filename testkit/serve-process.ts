@@ -16,6 +16,7 @@ export interface ServeProcess {
 }
 
 export interface ServeProcessOptions {
+  readonly args?: readonly string[]
   /** Words before the command: a namespace to run it in. */
   readonly prefix?: readonly string[]
 }
@@ -24,8 +25,7 @@ export interface ServeProcessOptions {
 export async function serveProcess(
   t: Cleanup,
   root: string,
-  args: readonly string[] = [],
-  { prefix = [] }: ServeProcessOptions = {},
+  { args = [], prefix = [] }: ServeProcessOptions = {},
 ): Promise<ServeProcess> {
   const serve = [mainFile, '--json', 'registry', 'serve', '--root', root, '--listen', '127.0.0.1:0', ...args]
   const [program = '', ...words] = [...prefix, process.execPath, ...serve]

@@ -19,26 +19,22 @@ import { KnownError } from '../errors/known-error.ts'
 import type { Clock } from '../host/clock.ts'
 import { mapConcurrently } from '../host/concurrency.ts'
 import { acquireLock } from '../host/lock.ts'
-import {
-  archiveHole,
-  archiveImage,
-  archiveTarget,
-  contentOf,
-  onlyCarried,
-  relativeDestination,
-} from '../mirror/archive-plan.ts'
+import { archiveHole, archiveImage, contentOf, onlyCarried } from '../mirror/archive-plan.ts'
+import { archiveTarget, relativeDestination } from '../mirror/archive-target.ts'
 import type { ResolvedImage } from '../mirror/closure.ts'
 import type { OnMirrorEvent } from '../mirror/events.ts'
 import { recordFailed } from '../mirror/failed.ts'
 import { exitStatusOf, type FailurePolicy, failurePolicyOf } from '../mirror/failure-policy.ts'
 import { type FailedImage, Failures } from '../mirror/failures.ts'
 import { LocalContent, withLocalManifests } from '../mirror/local-content.ts'
+import { mappingText } from '../mirror/mapping.ts'
 import { type MirrorPlan, planMirror, selectedOf } from '../mirror/plan.ts'
 import { parsePlan, planLines } from '../mirror/plan-file.ts'
+import { checkPlanFits, resolvedImagesOf } from '../mirror/planned-images.ts'
 import { groupAttached, resolveImages } from '../mirror/resolve-images.ts'
 import type { SelectedImage, Selection } from '../mirror/selection.ts'
 import { type TransferReport, transfer } from '../mirror/transfer.ts'
-import type { Workspace } from '../mirror/workspace.ts'
+import { type Workspace, writeWhole } from '../mirror/workspace.ts'
 import type { ContentSource } from '../oci/content.ts'
 import type { Digest } from '../oci/digest.ts'
 import { formatReference } from '../oci/reference.ts'
@@ -62,10 +58,16 @@ export interface MirrorToDiskRequest {
   /** Plan only: nothing is written. */
   readonly isDryRun?: boolean
   readonly concurrency?: number
+  /** What to carry out, instead of making a plan from the configuration. */
+  readonly plan?: MirrorPlan
+  /** In a dry run, name every platform of an image. */
+  readonly isByPlatform?: boolean
   /** Default: that of the configuration. */
   readonly policy?: FailurePolicy
   /** Only what the last run could not bring. */
   readonly isRetry?: boolean
+  /** Leave out signatures and whatever else is attached. */
+  readonly withoutAttached?: boolean
 }
 
 export interface MirrorToDiskResult {
@@ -79,6 +81,8 @@ export interface MirrorToDiskResult {
   readonly findings: readonly Finding[]
   readonly report?: TransferReport
   readonly exitStatus: number
+  /** Of a dry run. */
+  readonly files: readonly string[]
   /** Absent in a dry run, and where there is nothing that the other side does not hold. */
   readonly archive?: WrittenArchive
 }
@@ -94,6 +98,14 @@ type Written = Pick<MirrorToDiskResult, 'failures' | 'exitStatus' | 'report' | '
 interface Prepared {
   readonly draft: ArchiveDraft
   readonly plan: MirrorPlan
+  readonly resolved: readonly ResolvedImage[]
+}
+
+interface Wanted {
+  readonly images: readonly SelectedImage[]
+  /** Those of them that the other side holds, with their records. */
+  readonly whole: ReadonlyMap<SelectedImage, readonly ArchiveImage[]>
+  /** All others that could be resolved. */
   readonly resolved: readonly ResolvedImage[]
 }
 
@@ -126,17 +138,42 @@ class DiskRun {
   }
 
   async run(): Promise<MirrorToDiskResult> {
-    const { workspace, directory, isDryRun, base: options } = this.#request
+    const { workspace, directory, isDryRun, base: options, plan: given } = this.#request
     const unfinished = isDryRun ? undefined : await readUnfinished(directory)
     const base = await openBase(historyDirectories(workspace.state).written, options)
     if (unfinished) return this.#goOn(unfinished, base)
-    const { images, blocked } = await this.#select()
-    const whole = await this.#heldWhole(images, base)
-    const prepared = await this.#prepare(images, whole, base)
+    const { images, blocked } = given ? this.#selectPlanned(given) : await this.#select()
+    const whole = given ? new Map() : await this.#heldWhole(images, base)
+    const resolved = given ? resolvedImagesOf(given) : await this.#resolveAll(images.filter((one) => !whole.has(one)))
+    const prepared = this.#prepare({ images, whole, resolved }, base)
     const result = { plan: prepared.plan, proven: whole.size, blocked, findings: base.findings }
-    const isNothingNew = prepared.draft.carried.length === 0 && prepared.resolved.length === 0
-    if (isDryRun || isNothingNew) return { ...result, ...this.#outcome() }
-    return { ...result, ...(await this.#write(prepared)) }
+    if (isDryRun) return { ...result, ...this.#outcome(), files: await this.#writeMapping(images, resolved) }
+    const isNothingNew = prepared.draft.carried.length === 0 && resolved.length === 0
+    if (isNothingNew) return { ...result, ...this.#outcome(), files: [] }
+    return { ...result, ...(await this.#write(prepared)), files: [] }
+  }
+
+  #selectPlanned(plan: MirrorPlan): Pick<Selection, 'images' | 'blocked'> {
+    checkPlanFits(plan, archiveTarget)
+    const images = plan.images.filter(({ attachedTo }) => attachedTo === undefined).map(selectedOf)
+    return { images, blocked: [] }
+  }
+
+  #resolveAll(images: readonly SelectedImage[]): Promise<ResolvedImage[]> {
+    const { signal, onEvent, withoutAttached = false } = this.#request
+    const failures = this.#failures
+    return resolveImages(images, { source: this.#source, signal, onEvent, failures, withoutAttached })
+  }
+
+  /** As oc-mirror leaves them after a dry run: every image, and those that are not at the other side. */
+  async #writeMapping(images: readonly SelectedImage[], resolved: readonly ResolvedImage[]): Promise<string[]> {
+    const { workspace, isByPlatform } = this.#request
+    const missing = resolved.filter(({ attachedTo }) => attachedTo === undefined).map(({ selected }) => selected)
+    const detail = isByPlatform ? resolved : []
+    const [all, lacking] = [join(workspace.dryRun, 'mapping.txt'), join(workspace.dryRun, 'missing.txt')]
+    await writeWhole(all, mappingText(images, detail))
+    await writeWhole(lacking, mappingText(missing, detail))
+    return [all, lacking]
   }
 
   async #select(): Promise<Selection> {
@@ -174,24 +211,19 @@ class DiskRun {
     }
   }
 
-  async #prepare(
-    images: readonly SelectedImage[],
-    whole: ReadonlyMap<SelectedImage, readonly ArchiveImage[]>,
-    base: ArchiveBase,
-  ): Promise<Prepared> {
-    const { signal, onEvent, configuration, volumeBytes } = this.#request
-    const unproven = images.filter((image) => !whole.has(image))
-    const failures = this.#failures
-    const resolved = await resolveImages(unproven, { source: this.#source, signal, onEvent, failures })
-    const groups = new Map(groupAttached(resolved).map((group) => [group.image.selected, group]))
+  #prepare({ images, whole, resolved }: Wanted, base: ArchiveBase): Prepared {
+    const { onEvent, configuration, volumeBytes } = this.#request
+    const groups = new Map(
+      groupAttached(resolved).map((group) => [formatReference(group.image.selected.destination), group]),
+    )
     const plan = planMirror(archiveTarget.registry, resolved, () => false)
     const records = images.flatMap((image) => {
-      const group = groups.get(image)
+      const group = groups.get(formatReference(image.destination))
       return group ? [group.image, ...group.attached].map(archiveImage) : (whole.get(image) ?? [])
     })
     const carried = onlyCarried(plan, base.holds)
     onEvent({ type: 'mirror.planned', totals: carried.totals })
-    const failed = failures.list.map(archiveHole)
+    const failed = this.#failures.list.map(archiveHole)
     const draft: ArchiveDraft = {
       kind: base.parent === undefined ? 'full' : 'increment',
       sequence: base.sequence + 1,
@@ -221,7 +253,7 @@ class DiskRun {
     const plan = onlyCarried(parsePlan(planText, stem), (digest) => held.has(digest))
     onEvent({ type: 'mirror.planned', totals: plan.totals })
     const written = await this.#write({ draft, plan, resolved: [] })
-    return { plan, proven: 0, blocked: [], findings: base.findings, ...written }
+    return { plan, proven: 0, blocked: [], findings: base.findings, files: [], ...written }
   }
 
   async #write({ draft, plan, resolved }: Prepared): Promise<Written> {

@@ -6,6 +6,7 @@
 import { join } from 'node:path'
 import type { ImageSetConfiguration } from '../config/image-set-configuration.ts'
 import { mapConcurrently } from '../host/concurrency.ts'
+import { checkFreeSpace } from '../host/free-space.ts'
 import { acquireLock } from '../host/lock.ts'
 import type { ResolvedImage } from '../mirror/closure.ts'
 import { formatMirrorTarget, type MirrorTarget } from '../mirror/destination.ts'
@@ -17,8 +18,10 @@ import { exitStatusOf, type FailurePolicy, failurePolicyOf } from '../mirror/fai
 import { type FailedImage, Failures } from '../mirror/failures.ts'
 import { Holdings } from '../mirror/holdings.ts'
 import { LocalContent, withLocalManifests } from '../mirror/local-content.ts'
-import { type MirrorPlan, planMirror } from '../mirror/plan.ts'
+import { mappingText } from '../mirror/mapping.ts'
+import { type MirrorPlan, planMirror, selectedOf } from '../mirror/plan.ts'
 import { planLines } from '../mirror/plan-file.ts'
+import { checkPlanFits, resolvedImagesOf } from '../mirror/planned-images.ts'
 import { groupAttached, resolveImages } from '../mirror/resolve-images.ts'
 import { mirrorSets, writeResources } from '../mirror/resources.ts'
 import type { SelectedImage, Selection } from '../mirror/selection.ts'
@@ -45,10 +48,16 @@ export interface MirrorRequest {
   /** Also write ImageContentSourcePolicy. */
   readonly icsp?: boolean
   readonly concurrency?: number
+  /** In a dry run, name every platform of an image. */
+  readonly isByPlatform?: boolean
+  /** What to carry out, instead of making a plan from the configuration. */
+  readonly plan?: MirrorPlan
   /** Default: that of the configuration. */
   readonly policy?: FailurePolicy
   /** Only what the last run could not bring. */
   readonly isRetry?: boolean
+  /** Leave out signatures and whatever else is attached. */
+  readonly withoutAttached?: boolean
 }
 
 export interface MirrorResult {
@@ -76,6 +85,14 @@ export async function mirrorToMirror(request: MirrorRequest): Promise<MirrorResu
   }
 }
 
+interface Resolved {
+  /** What has to be looked at. */
+  readonly resolved: readonly ResolvedImage[]
+  /** Those of them that the target answers with the right digest. */
+  readonly present: Set<ResolvedImage>
+  readonly proven: number
+}
+
 class MirrorRun {
   readonly #request: MirrorRequest
   readonly #local: LocalContent | undefined
@@ -94,30 +111,62 @@ class MirrorRun {
   }
 
   async run(): Promise<MirrorResult> {
-    const { workspace, registry, signal, onEvent, isDryRun } = this.#request
-    const { images, blocked } = await this.#select()
-    const recorded = (await readDone(workspace)).get(this.#targetName) ?? []
-    const proven = await provenImages(images, recorded, { source: this.#source, target: registry, signal })
-    const unproven = images.filter((image) => !proven.has(image))
+    const { workspace, onEvent, isDryRun, plan: given } = this.#request
     const failures = this.#failures
-    const resolved = await resolveImages(unproven, { source: this.#source, signal, onEvent, failures })
+    const { images, blocked } = given ? await this.#selectPlanned(given) : await this.#select()
+    const recorded = (await readDone(workspace)).get(this.#targetName) ?? []
     const suspects = recorded.filter(({ suspect }) => suspect !== undefined)
-    const present = await this.#presentAt(resolved, suspects)
+    const { resolved, present, proven } = given
+      ? await this.#resolvePlanned(given, suspects)
+      : await this.#resolve(images, recorded, suspects)
     const movable = resolved.filter(({ selected }) => !failures.has(selected))
     const plan = planMirror(this.#targetName, movable, (image) => present.has(image))
     onEvent({ type: 'mirror.planned', totals: plan.totals })
-    const base = { images, plan, proven: proven.size, blocked }
-    if (isDryRun) return { ...base, ...this.#outcome(), files: [await this.#writeMapping(images)] }
+    const base = { images, plan, proven, blocked }
+    if (isDryRun) return { ...base, ...this.#outcome(), files: [await this.#writeMapping(images, resolved)] }
     const report = movable.length > 0 ? await this.#transfer(plan, suspects) : undefined
-    if (report)
-      failures.addFrom(
-        report,
-        resolved.map(({ selected }) => selected),
-      )
+    const selected = resolved.map((image) => image.selected)
+    if (report) failures.addFrom(report, selected)
     await this.#record(resolved)
     await recordFailed(workspace, this.#targetName, { failures: failures.list, resolved })
     const files = await this.#writeResources(images)
     return { ...base, ...this.#outcome(), ...(report && { report }), files }
+  }
+
+  async #resolve(
+    images: readonly SelectedImage[],
+    recorded: readonly DoneImage[],
+    suspects: readonly DoneImage[],
+  ): Promise<Resolved> {
+    const { registry, signal } = this.#request
+    const proven = await provenImages(images, recorded, { source: this.#source, target: registry, signal })
+    const resolved = await this.#resolveAll(images.filter((image) => !proven.has(image)))
+    return { resolved, present: await this.#presentAt(resolved, suspects), proven: proven.size }
+  }
+
+  #resolveAll(images: readonly SelectedImage[]): Promise<ResolvedImage[]> {
+    const { signal, onEvent, withoutAttached = false } = this.#request
+    return resolveImages(images, { source: this.#source, signal, onEvent, failures: this.#failures, withoutAttached })
+  }
+
+  /** By the digests of a plan; what the target held when it was made, and has lost since, is looked up by them. */
+  async #resolvePlanned(plan: MirrorPlan, suspects: readonly DoneImage[]): Promise<Resolved> {
+    const planned = resolvedImagesOf(plan)
+    const present = await this.#presentAt(planned, suspects)
+    const isKnown = (image: ResolvedImage) => image.manifests.length > 0 || present.has(image)
+    const lost = planned.filter((image) => !isKnown(image) && image.attachedTo === undefined)
+    const again = await this.#resolveAll(
+      lost.map(({ selected, digest }) => ({ ...selected, source: { ...selected.source, digest } })),
+    )
+    for (const image of await this.#presentAt(again, suspects)) present.add(image)
+    return { resolved: [...planned.filter(isKnown), ...again], present, proven: 0 }
+  }
+
+  async #selectPlanned(plan: MirrorPlan): Promise<Pick<Selection, 'images' | 'blocked'>> {
+    checkPlanFits(plan, this.#request.target)
+    const images = plan.images.filter(({ attachedTo }) => attachedTo === undefined).map(selectedOf)
+    if (!this.#request.isDryRun) await recordWanted(this.#request.workspace, this.#targetName, images)
+    return { images, blocked: [] }
   }
 
   async #select(): Promise<Selection> {
@@ -154,6 +203,9 @@ class MirrorRun {
 
   async #transfer(plan: MirrorPlan, suspects: readonly DoneImage[]): Promise<TransferReport> {
     const { workspace, registry, signal, onEvent, concurrency } = this.#request
+    const { images, blobs, manifests } = plan
+    const neededBytes = 1024 * (images.length + blobs.length + manifests.length)
+    await checkFreeSpace([{ path: workspace.state, neededBytes, what: 'the workspace' }])
     await writeWhole(join(workspace.state, 'plan.json'), planLines(plan))
     const holdings = await Holdings.open(workspace, this.#targetName)
     try {
@@ -186,12 +238,9 @@ class MirrorRun {
     return writeResources(this.#request.workspace, sets)
   }
 
-  async #writeMapping(images: readonly SelectedImage[]): Promise<string> {
+  async #writeMapping(images: readonly SelectedImage[], resolved: readonly ResolvedImage[]): Promise<string> {
     const path = join(this.#request.workspace.dryRun, 'mapping.txt')
-    const lines = images.map(
-      ({ source, destination }) => `docker://${formatReference(source)}=docker://${formatReference(destination)}\n`,
-    )
-    await writeWhole(path, lines.sort().join(''))
+    await writeWhole(path, mappingText(images, this.#request.isByPlatform ? resolved : []))
     return path
   }
 

@@ -8,7 +8,7 @@ import type { ContentTarget } from '../oci/content.ts'
 import type { Descriptor } from '../oci/descriptor.ts'
 import type { Digest } from '../oci/digest.ts'
 import { formatReference, parseReference, type Reference, repositoryName } from '../oci/reference.ts'
-import { destinationAt } from './archive-plan.ts'
+import { destinationAt } from './archive-target.ts'
 import { type MirrorTarget, targetRepository } from './destination.ts'
 import type { MirrorPlan } from './plan.ts'
 

@@ -1,31 +1,12 @@
-/**
- * What of a plan an archive carries.
- *
- * A plan for an archive is a plan for a registry that does not exist: everything is planned below `archive.invalid`, and
- * the side that loads the archive puts it below its own target.
- */
+/** What of a plan an archive carries, and what of it arrives. Pure. */
 import type { ArchiveDraft } from '../archive/compose-front.ts'
 import type { ArchiveHole, ArchiveImage } from '../archive/records.ts'
 import type { Digest } from '../oci/digest.ts'
-import { formatReference, parseReference, type Reference } from '../oci/reference.ts'
+import { formatReference } from '../oci/reference.ts'
+import { relativeDestination } from './archive-target.ts'
 import type { ResolvedImage } from './closure.ts'
-import { type MirrorTarget, targetRepository } from './destination.ts'
 import type { FailedImage } from './failures.ts'
 import type { MirrorPlan } from './plan.ts'
-
-/** RFC 2606 keeps `.invalid` for names that no host has. */
-export const archiveTarget: MirrorTarget = { registry: 'archive.invalid', path: '' }
-
-/** `REPOSITORY:TAG`, or `REPOSITORY@DIGEST`, of a destination below `archiveTarget`. */
-export function relativeDestination(destination: Reference): string {
-  return formatReference(destination).slice(archiveTarget.registry.length + 1)
-}
-
-/** Where an image of an archive goes below a target. */
-export function destinationAt(target: MirrorTarget, relative: string): Reference {
-  const { repository, tag, digest } = parseReference(`${archiveTarget.registry}/${relative}`)
-  return { ...targetRepository(target, repository), ...(tag !== undefined && { tag }), ...(digest && { digest }) }
-}
 
 /** What an archive carries and no image that arrived needs: what of it is not at the target after a load. */
 export function notArrived(

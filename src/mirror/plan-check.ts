@@ -1,7 +1,7 @@
 /** Whether a plan that was read from a file hangs together: it may have been edited, or come from somebody else. Pure. */
 import { KnownError } from '../errors/known-error.ts'
 import { parseReference, repositoryName } from '../oci/reference.ts'
-import { archiveTarget } from './archive-plan.ts'
+import { archiveTarget } from './archive-target.ts'
 import type { MirrorPlan, PlannedBlob, PlannedManifest, PlanTotals } from './plan.ts'
 
 /** The first thing that is wrong, with its place; undefined for a plan that can be carried out. */

@@ -11,17 +11,19 @@ export interface ResolveOptions {
   readonly onEvent: OnMirrorEvent
   /** Takes the images that cannot be resolved; the others go on. */
   readonly failures: Failures
+  /** Leave out signatures and whatever else is attached. */
+  readonly withoutAttached?: boolean
 }
 
 /** Every image with all that belongs to it: each image first, then what is attached to it. */
 export async function resolveImages(
   images: readonly SelectedImage[],
-  { source, signal, onEvent, failures }: ResolveOptions,
+  { source, signal, onEvent, failures, withoutAttached = false }: ResolveOptions,
 ): Promise<ResolvedImage[]> {
   let done = 0
   const resolved = await mapConcurrently(images, 16, async (image) => {
     try {
-      return await resolveImage(image, { source, signal })
+      return await resolveImage(image, { source, signal, withoutAttached })
     } catch (error) {
       signal.throwIfAborted()
       failures.add(image, error)

@@ -13,7 +13,7 @@
  *         done.json                  what is known to be at which target
  *         failed.json                what the last run could not bring, for --retry-failed
  *         uploads.ndjson             uploads that were under way
- *         archives/<target>/<n>/     archives that were written, or loaded (src/archive/archive-history.ts)
+ *         archives/, loaded/         archives that were written and loaded (src/archive/archive-history.ts)
  *         failed.json                what the last run could not bring
  *         lock                       held by the process at work
  */
@@ -29,8 +29,6 @@ export interface Workspace {
   readonly clusterResources: string
   readonly dryRun: string
   readonly state: string
-  /** Of archives that were written, or loaded. */
-  readonly archives: string
 }
 
 /**
@@ -45,7 +43,6 @@ export function workspaceAt(location: string, cwd: string): Workspace {
     clusterResources: join(root, 'cluster-resources'),
     dryRun: join(root, 'dry-run'),
     state,
-    archives: join(state, 'archives'),
   }
 }
 

@@ -11,7 +11,7 @@ import { wire } from '../../testkit/wire.ts'
 
 test('serve makes a CA and a first user when asked, and never prints the password', async (t) => {
   const root = join(await tempDir(t), 'store')
-  const registry = await serveProcess(t, root, ['--self-signed', '--init-user', 'admin'])
+  const registry = await serveProcess(t, root, { args: ['--self-signed', '--init-user', 'admin'] })
   assert.match(registry.url, /^https:\/\/127\.0\.0\.1:/)
   assert.match(await readFile(registry.caFile ?? '', 'utf8'), /BEGIN CERTIFICATE/)
   const password = (await readFile(registry.account?.passwordFile ?? '', 'utf8')).trim()

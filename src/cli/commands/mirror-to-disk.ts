@@ -9,7 +9,7 @@ import { type MirrorToDiskRequest, type MirrorToDiskResult, mirrorToDisk } from 
 import { formatMirrorTarget, parseMirrorTarget } from '../../mirror/destination.ts'
 import { directoryAt, workspaceAt } from '../../mirror/workspace.ts'
 import type { CliContext } from '../context.ts'
-import { loadMirrorConfiguration } from '../load-configuration.ts'
+import { loadMirrorConfiguration, loadPlan, planAlone } from '../load-configuration.ts'
 import type { MirrorOptions } from '../mirror-options.ts'
 import { concurrencyOf } from '../oc-mirror-options.ts'
 import { openRegistries } from '../registry-access.ts'
@@ -26,19 +26,23 @@ export async function runToDisk(destination: string, options: MirrorOptions, con
   const { cwd, clock, signal } = context
   const directory = directoryAt(destination, cwd)
   const { config, policy } = await configurationOf(options, context)
-  const configuration = await readConfigurationText(options.config ?? '')
+  const configuration = options.config === undefined ? '' : await readConfigurationText(options.config)
+  const plan = options.plan === undefined ? undefined : await loadPlan(options.plan)
   const base = await baseOf(options)
   const signer = options.signKey === undefined ? undefined : await loadSigningKey(options.signKey)
   const { source, close } = await openRegistries(options, context)
   const concurrency = concurrencyOf(options)
   const startedAt = clock.now()
-  const progress = followMirror(context)
+  const progress = followMirror(context, options.quiet === true)
   const request: MirrorToDiskRequest = {
     ...{ config, configuration, policy, directory, source, base, clock, signal },
     workspace: workspaceAt(options.workspace ?? destination, cwd),
     volumeBytes: volumeBytesOf(options.archiveSize, config.archiveSize),
     onEvent: progress.onEvent,
-    isDryRun: options.dryRun === true || options.planOnly !== undefined,
+    isDryRun: isDryRun(options) || options.planOnly !== undefined,
+    isByPlatform: options.dryRunManifestLists === true,
+    withoutAttached: options.removeSignatures === true,
+    ...(plan && { plan }),
     isRetry: options.retryFailed === true,
     ...(signer && { signer }),
     ...(concurrency !== undefined && { concurrency }),
@@ -54,8 +58,13 @@ export async function runToDisk(destination: string, options: MirrorOptions, con
   }
 }
 
-async function configurationOf({ config, onFailure }: MirrorOptions, context: CliContext) {
+function isDryRun({ dryRun, dryRunManifestLists }: MirrorOptions): boolean {
+  return dryRun === true || dryRunManifestLists === true
+}
+
+async function configurationOf({ config, plan, onFailure }: MirrorOptions, context: CliContext) {
   if (config !== undefined) return loadMirrorConfiguration(config, onFailure, context)
+  if (plan !== undefined) return planAlone(onFailure)
   throw new KnownError('USAGE', 'Nothing says what to mirror', { hint: 'Name an ImageSetConfiguration: -c FILE.' })
 }
 
@@ -78,7 +87,7 @@ function withTransport(target: string): string {
 }
 
 /** @param archiveSizeGiB `archiveSize` of the configuration */
-function volumeBytesOf(asked: number | undefined, archiveSizeGiB: number | undefined): number {
+export function volumeBytesOf(asked: number | undefined, archiveSizeGiB: number | undefined): number {
   const bytes = asked ?? (archiveSizeGiB ?? defaultVolumeGiB) * 1024 ** 3
   if (bytes >= smallestVolumeBytes) return Math.floor(bytes / 512) * 512
   throw new KnownError('USAGE', `Volumes of ${bytes} bytes are too small`, {
@@ -97,5 +106,5 @@ async function print(result: MirrorToDiskResult, { options, context, ...about }:
   for (const { summary } of result.findings) context.log.warn(summary)
   if (options.planOnly !== undefined) await printPlan(result.plan, options.planOnly, context)
   else if (context.json) context.stdout(`${JSON.stringify(archiveJson(result, about.elapsedMs))}\n`)
-  else context.stdout(options.dryRun ? renderArchiveDryRun(result, about) : renderArchiveResult(result, about))
+  else context.stdout(isDryRun(options) ? renderArchiveDryRun(result, about) : renderArchiveResult(result, about))
 }

@@ -7,7 +7,7 @@ import { type MirrorRequest, type MirrorResult, mirrorToMirror } from '../../flo
 import { formatMirrorTarget, type MirrorTarget, parseMirrorTarget } from '../../mirror/destination.ts'
 import { directoryAt, workspaceAt } from '../../mirror/workspace.ts'
 import type { CliContext } from '../context.ts'
-import { type LoadedConfiguration, loadMirrorConfiguration } from '../load-configuration.ts'
+import { type LoadedConfiguration, loadMirrorConfiguration, loadPlan, planAlone } from '../load-configuration.ts'
 import type { MirrorOptions } from '../mirror-options.ts'
 import { concurrencyOf } from '../oc-mirror-options.ts'
 import { openRegistries, type Registries } from '../registry-access.ts'
@@ -25,10 +25,12 @@ export async function runToRegistry(destination: string, options: MirrorOptions,
   const loaded = await configurationOf(options, context)
   const registries = await openRegistries(options, context)
   const startedAt = context.clock.now()
-  const progress = followMirror(context)
+  const progress = followMirror(context, options.quiet === true)
   try {
     await registries.target.ping(formatMirrorTarget(target), context.signal)
-    const common = { ...commonRequest({ target, options, context }), onEvent: progress.onEvent }
+    const plan = options.plan === undefined ? undefined : await loadPlan(options.plan)
+    const own = { onEvent: progress.onEvent, ...(plan && { plan }) }
+    const common = { ...commonRequest({ target, options, context }), ...own }
     const loads = await carryOut({ common, loaded, registries, options, context })
     progress.stop()
     await print(loads, { options, context, elapsedMs: context.clock.now() - startedAt })
@@ -40,10 +42,11 @@ export async function runToRegistry(destination: string, options: MirrorOptions,
 }
 
 async function configurationOf(
-  { config, from, onFailure }: MirrorOptions,
+  { config, from, plan, onFailure }: MirrorOptions,
   context: CliContext,
 ): Promise<LoadedConfiguration | undefined> {
   if (config !== undefined) return loadMirrorConfiguration(config, onFailure, context)
+  if (plan !== undefined) return planAlone(onFailure)
   if (from !== undefined) return undefined
   throw new KnownError('USAGE', 'Nothing says what to mirror', {
     hint: 'Name an ImageSetConfiguration: -c FILE; or a directory with archives: --from file://DIR.',
@@ -66,7 +69,9 @@ function commonRequest({
     target,
     workspace: workspaceAt(options.workspace ?? options.from ?? '.', context.cwd),
     signal: context.signal,
-    isDryRun: options.dryRun === true || options.planOnly !== undefined,
+    isDryRun: isDryRun(options) || options.planOnly !== undefined,
+    isByPlatform: options.dryRunManifestLists === true,
+    withoutAttached: options.removeSignatures === true,
     isRetry: options.retryFailed === true,
     icsp: options.icsp === true,
     ...(concurrency !== undefined && { concurrency }),
@@ -117,13 +122,16 @@ async function print(loads: readonly ArchiveLoad[], { options, context, elapsedM
   if (options.planOnly !== undefined) {
     for (const { plan } of results) await printPlan(plan, options.planOnly, context)
   } else if (context.json) context.stdout(`${JSON.stringify(jsonOf(loads, elapsedMs))}\n`)
-  else if (options.from !== undefined)
-    context.stdout(renderLoads(loads, { isDryRun: options.dryRun === true, elapsedMs }))
+  else if (options.from !== undefined) context.stdout(renderLoads(loads, { isDryRun: isDryRun(options), elapsedMs }))
   else context.stdout(results.map((result) => render(result, options, elapsedMs)).join('\n'))
 }
 
-function render(result: MirrorResult, { dryRun }: MirrorOptions, elapsedMs: number): string {
-  return dryRun ? renderDryRun(result) : renderMirrorResult(result, elapsedMs)
+function isDryRun({ dryRun, dryRunManifestLists }: MirrorOptions): boolean {
+  return dryRun === true || dryRunManifestLists === true
+}
+
+function render(result: MirrorResult, options: MirrorOptions, elapsedMs: number): string {
+  return isDryRun(options) ? renderDryRun(result) : renderMirrorResult(result, elapsedMs)
 }
 
 /** One result as it is; several, as archives are loaded one after the other, in a list. */

@@ -4,6 +4,7 @@ import type { CommandHost } from '../command-host.ts'
 import type { CliContext } from '../context.ts'
 import { addMirrorOptions, type MirrorOptions } from '../mirror-options.ts'
 import { ignoredFlags } from '../oc-mirror-options.ts'
+import { runRepair } from './mirror-repair.ts'
 import { runToDisk } from './mirror-to-disk.ts'
 import { runToRegistry } from './mirror-to-registry.ts'
 
@@ -37,6 +38,7 @@ export function define(command: Command, host: CommandHost): void {
 
 function run(destination: string, options: MirrorOptions, context: CliContext): Promise<number> {
   if (destination.startsWith('docker://')) return runToRegistry(destination, options, context)
+  if (destination.startsWith('file://') && options.repair !== undefined) return runRepair(destination, options, context)
   if (destination.startsWith('file://') && options.from === undefined) return runToDisk(destination, options, context)
   const why = destination.startsWith('file://')
     ? 'with --from it must be a registry'

@@ -26,11 +26,13 @@ interface State {
   resolving?: { done: number; total: number }
 }
 
-export function followMirror(context: CliContext): MirrorProgress {
+/** @param isQuiet shows nothing, and still writes events */
+export function followMirror(context: CliContext, isQuiet = false): MirrorProgress {
   const { clock, isTerminal, stderr, emitEvent } = context
   const state: State = { startedAt: clock.now(), bytes: 0, blobs: 0, manifests: 0, failed: 0 }
   let cancel: (() => void) | undefined
   const draw = () => {
+    if (isQuiet) return
     const line = lineOf(state, clock.now())
     if (line) stderr(isTerminal ? `\r\u001b[2K${line}` : `${line}\n`)
     cancel = clock.after(isTerminal ? redrawMs : plainLineMs, draw)
@@ -42,11 +44,11 @@ export function followMirror(context: CliContext): MirrorProgress {
       // A byte count for every chunk is for the bar only; a file of events wants things that happened.
       if (event.type !== 'blob.progressed' && event.type !== 'mirror.resolving')
         emitEvent?.({ at: clock.now(), ...event })
-      if (event.type === 'mirror.planned' && !isTerminal) stderr(`${planLine(event.totals)}\n`)
+      if (event.type === 'mirror.planned' && !isTerminal && !isQuiet) stderr(`${planLine(event.totals)}\n`)
     },
     stop: () => {
       cancel?.()
-      if (isTerminal) stderr('\r\u001b[2K')
+      if (isTerminal && !isQuiet) stderr('\r\u001b[2K')
     },
   }
 }
