@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { anyImageSpecs, planOf } from '../../testkit/plans.ts'
+import { anyImageSpecs, planOf, resolvedImages } from '../../testkit/plans.ts'
 import type { KnownError } from '../errors/known-error.ts'
 import { digestOf } from '../oci/digest.ts'
-import type { MirrorPlan } from './plan.ts'
+import { type MirrorPlan, planMirror } from './plan.ts'
 import { parsePlan, planLines } from './plan-file.ts'
 
 function textOf(plan: object): string {
@@ -124,6 +124,18 @@ for (const [what, [text, expected]] of Object.entries(broken)) {
     assert.match(refusal(text), expected)
   })
 }
+
+test('an image below an index without a tag comes before it, or the plan is refused', () => {
+  const [image] = resolvedImages({ name: 'list', layers: ['a'], architectures: ['amd64'] }, 'mirror.lab/ocp')
+  assert.ok(image)
+  const { registry, repository } = image.selected.destination
+  const destination = { registry, repository, digest: image.digest }
+  const plan = planMirror('mirror.lab/ocp', [{ ...image, selected: { ...image.selected, destination } }], () => false)
+  assert.equal(refusal(textOf(plan)), 'accepted')
+  const [child, ...others] = plan.manifests
+  const late = { ...plan, manifests: [{ ...child, level: 1 }, ...others] }
+  assert.match(refusal(textOf(late)), /manifests\[1\] .*: it needs sha256:\w+, which comes at level 1, not before/)
+})
 
 test('no plan with one number or digest of it changed is taken for another plan', () => {
   const lines = textOf(sample).split('\n')

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { anyImageSpecs, planOf } from '../../testkit/plans.ts'
+import { anyImageSpecs, planOf, resolvedImages } from '../../testkit/plans.ts'
 import { formatReference } from '../oci/reference.ts'
 import { parseMirrorTarget } from './destination.ts'
 import { planMirror } from './plan.ts'
@@ -33,6 +33,20 @@ test('a signature comes right after the image that it belongs to', () => {
     ['ocp/zebra', false],
     ['ocp/zebra', true],
   ])
+})
+
+test('signatures in one repository each go to the image that they sign', () => {
+  const images = ['one', 'two'].flatMap((layer) =>
+    resolvedImages({ name: 'app', layers: [layer], isSigned: true }, 'mirror.lab/ocp').map((image) => {
+      const { tag = '', ...place } = image.selected.destination
+      return { ...image, selected: { ...image.selected, destination: { ...place, tag: tag.replace('v1', layer) } } }
+    }),
+  )
+  const again = resolvedImagesOf(planMirror('mirror.lab/ocp', images, () => false))
+  assert.deepEqual(
+    again.map(({ digest }) => digest),
+    images.map(({ digest }) => digest),
+  )
 })
 
 test('a plan for another target is refused, and both are named', () => {

@@ -31,7 +31,10 @@ function failed({ failures, plan }: MirrorResult): number {
 
 function nextStep({ failures, files }: MirrorResult): string[] {
   if (failures.length > 0)
-    return ['Run the same command again when that is mended: what arrived is kept and not moved twice.']
+    return [
+      'Run the same command again when that is mended: what arrived is kept and not moved twice.',
+      'With --retry-failed only what failed is looked at.',
+    ]
   const directory = files[0]?.replace(/\/[^/]+$/, '')
   return directory ? [`Next: sallyport verify mirror, then oc apply -f ${directory}`] : []
 }
