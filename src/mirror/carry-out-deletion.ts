@@ -56,21 +56,12 @@ export async function carryOut<Item extends Unwanted>(work: Work<Item>, options:
   return { deleted, failures, stuck, tags: new Set(wanted.filter((tag) => !stuck.has(tag))) }
 }
 
-async function deleteManifests<Item extends Unwanted>(
-  { repository, state, plan }: Work<Item>,
-  options: CarryOutOptions,
-) {
+async function deleteManifests<Item extends Unwanted>({ repository, plan }: Work<Item>, options: CarryOutOptions) {
   const deleted = new Set<Digest>()
   const failures = new Map<Digest, KnownError>()
   const done = new Map<Digest, Promise<void>>()
-  const holders = new Map<Digest, Digest[]>()
-  for (const parent of plan.manifests) {
-    for (const child of state.manifests.get(parent)?.children ?? []) {
-      holders.set(child, [...(holders.get(child) ?? []), parent])
-    }
-  }
   const remove = async (digest: Digest) => {
-    const above = holders.get(digest) ?? []
+    const above = plan.after.get(digest) ?? []
     // In the order of the plan these were begun before: nobody waits for what has not begun.
     await Promise.all(above.map((parent) => done.get(parent)))
     const cause = above.map((parent) => failures.get(parent)).find((error) => error !== undefined)

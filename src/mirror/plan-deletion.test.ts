@@ -114,6 +114,11 @@ test('signatures and other artifacts go with their image when asked, and never w
   const alone = plan(state, [sig(d('x'))])
   assert.deepEqual([alone.fates, alone.manifests], [['kept'], []])
   assert.deepEqual(plan(state, ['a', sig(d('x'))]).fates, ['deleted', 'deleted'])
+  assert.deepEqual(
+    plan(state, [sig(d('x')), 'a']).manifests,
+    [d('x'), d('sigx')],
+    'the image first, whatever the list says',
+  )
 })
 
 test('the tag of an image that was named by digest is not mistaken for a list of its referrers', () => {
@@ -183,6 +188,8 @@ test('whatever is deleted, nothing that stays is ever broken, and nothing that w
     for (const [index, digest] of planned.manifests.entries())
       for (const child of state.manifests.get(digest)?.children ?? [])
         if (gone.has(child)) assert.ok(planned.manifests.indexOf(child) > index, 'a child goes before its index')
+    for (const [digest, before] of planned.after)
+      for (const one of before) assert.ok(planned.manifests.indexOf(one) < planned.manifests.indexOf(digest), 'order')
     for (const fate of planned.fates) if (fate.fate === 'deleted') assert.ok(gone.has(fate.digest))
     const reasons = planned.fates.filter(({ fate }) => fate === 'untagged' || fate === 'kept')
     for (const fate of reasons) assert.ok('why' in fate && fate.why !== '')

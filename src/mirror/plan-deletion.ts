@@ -50,6 +50,8 @@ export interface RepositoryDeletion<Item extends Unwanted> {
   readonly fates: readonly Fate<Item>[]
   /** In an order that never leaves a broken image: an index before its children, an image before what is attached to it. */
   readonly manifests: readonly Digest[]
+  /** What must be gone before each of them: the indexes that hold it, the image that it is attached to. */
+  readonly after: ReadonlyMap<Digest, readonly Digest[]>
   /** Tags that go with these manifests, attachments included. */
   readonly tags: ReadonlyMap<string, Digest>
   /** Tags of signatures and other artifacts that go although no item names them. */
@@ -117,9 +119,11 @@ class Planner<Item extends Unwanted> {
     const named = new Set(this.#candidates.map(({ tag }) => tag))
     for (const candidate of this.#candidates) this.#fates.set(candidate.item, this.#fateOf(candidate, named))
     const tags = new Map([...this.#state.tags].filter(([, digest]) => this.#going.has(digest)))
+    const successors = this.#successors()
     return {
       fates: this.#items.flatMap((item) => this.#fates.get(item) ?? []),
-      manifests: this.#inOrder(),
+      manifests: this.#inOrder(successors),
+      after: inverse(successors),
       tags,
       attachedTags: [...this.#attached.keys()].filter((tag) => tags.has(tag) && !named.has(tag)).sort(),
       staying: this.#staying,
@@ -236,16 +240,35 @@ class Planner<Item extends Unwanted> {
     return tag === undefined ? { item, fate: 'kept', digest, why } : { item, fate: 'untagged', digest, why }
   }
 
-  #inOrder(): Digest[] {
+  /** Whatever goes, by what must go later. */
+  #successors(): Map<Digest, readonly Digest[]> {
+    const listed = Map.groupBy(this.#candidates, ({ subject }) => subject)
+    return new Map(
+      [...this.#going].map((digest) => {
+        const attached = (listed.get(digest) ?? []).map((candidate) => candidate.digest)
+        const all = new Set([...this.#below(digest), ...attached].filter((one) => this.#going.has(one)))
+        return [digest, [...all]]
+      }),
+    )
+  }
+
+  #inOrder(successors: ReadonlyMap<Digest, readonly Digest[]>): Digest[] {
     const seen = new Set<Digest>()
     const finished: Digest[] = []
     const visit = (digest: Digest) => {
-      if (seen.has(digest) || !this.#going.has(digest)) return
+      if (seen.has(digest)) return
       seen.add(digest)
-      for (const one of this.#below(digest).toReversed()) visit(one)
+      for (const one of successors.get(digest)?.toReversed() ?? []) visit(one)
       finished.push(digest)
     }
-    for (const { digest } of this.#candidates.toReversed()) visit(digest)
+    for (const { digest } of this.#candidates.toReversed()) if (this.#going.has(digest)) visit(digest)
     return finished.reverse()
   }
+}
+
+function inverse(successors: ReadonlyMap<Digest, readonly Digest[]>): Map<Digest, Digest[]> {
+  const predecessors = new Map<Digest, Digest[]>()
+  for (const [digest, later] of successors)
+    for (const one of later) predecessors.set(one, [...(predecessors.get(one) ?? []), digest])
+  return predecessors
 }
