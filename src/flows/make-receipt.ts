@@ -6,12 +6,16 @@ import { composeReceipt, sinceLastFull } from '../archive/compose-receipt.ts'
 import { type HistorySum, sumHistory } from '../archive/history-content.ts'
 import { type Receipt, renderReceipt } from '../archive/receipt.ts'
 import type { ArchiveSigner } from '../archive/signature.ts'
+import { WholeImages } from '../archive/whole-images.ts'
 import type { Finding } from '../errors/finding.ts'
 import { type AbsentOptions, absentContent } from '../mirror/absent-content.ts'
+import { destinationAt } from '../mirror/archive-target.ts'
 import { formatMirrorTarget, type MirrorTarget } from '../mirror/destination.ts'
+import { noteBroken } from '../mirror/note-broken.ts'
 import { parsePlan } from '../mirror/plan-file.ts'
 import type { Workspace } from '../mirror/workspace.ts'
 import type { Digest } from '../oci/digest.ts'
+import { formatReference } from '../oci/reference.ts'
 
 export interface ReceiptRequest {
   /** That of the loads. */
@@ -32,6 +36,8 @@ export interface MadeReceipt {
   readonly text: string
   /** What was loaded and is not at the target any more, with a place where it should be. */
   readonly absent: ReadonlyMap<Digest, string>
+  /** False where something is absent and the next load could not be told to look at it closely. */
+  readonly isNoted: boolean
   readonly findings: readonly Finding[]
 }
 
@@ -43,8 +49,17 @@ export async function makeReceipt(request: ReceiptRequest): Promise<MadeReceipt>
   const entries = sinceLastFull(archives)
   const sum = await sumHistory(entries)
   const absent = request.registry ? await askTarget(entries, sum, request) : new Map<Digest, string>()
+  const lacking = imagesLacking(sum, absent).map((image) => formatReference(destinationAt(request.target, image)))
+  const isNoted = absent.size === 0 || (await noteBroken(workspace, target, new Map(lacking.map((name) => [name, []]))))
   const receipt = composeReceipt({ target, entries, sum }, { absent: new Set(absent.keys()), isFull })
-  return { receipt, text: renderReceipt(receipt, signer), absent, findings }
+  return { receipt, text: renderReceipt(receipt, signer), absent, isNoted, findings }
+}
+
+/** Destinations of the images that are not whole without what is absent. */
+function imagesLacking(sum: HistorySum, absent: ReadonlyMap<Digest, string>): string[] {
+  const whole = new WholeImages(sum, new Set([...sum.arrived].filter((digest) => !absent.has(digest))))
+  const roots = [...sum.images.values()].flatMap(([root]) => root ?? [])
+  return roots.flatMap(({ source, destination }) => (whole.find(source, destination) ? [] : [destination]))
 }
 
 async function askTarget(

@@ -3,9 +3,9 @@ import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type Finding, finding } from '../errors/finding.ts'
 import { hasSystemCode, KnownError } from '../errors/known-error.ts'
-import { acquireLock } from '../host/lock.ts'
-import { type DoneImage, markSuspect, readDone } from '../mirror/done.ts'
+import { type DoneImage, readDone } from '../mirror/done.ts'
 import { LocalContent } from '../mirror/local-content.ts'
+import { noteBroken } from '../mirror/note-broken.ts'
 import { readRelease } from '../mirror/select-release.ts'
 import { type VerifyOptions, type VerifyReport, verifyMirror } from '../mirror/verify-mirror.ts'
 import { readWanted, type WantedImage } from '../mirror/wanted.ts'
@@ -64,7 +64,7 @@ export async function verifyMirrored(
   const { target: name, images, neverArrived: absent } = await mirroredImages(workspace, target)
   const verified = await verifyMirror(images, options)
   const report = { ...verified, findings: [...absent.map(notMirrored), ...verified.findings] }
-  const isNoted = report.broken.size === 0 || (await noteBroken(workspace, name, report))
+  const isNoted = report.broken.size === 0 || (await noteBroken(workspace, name, report.broken))
   return { target: name, report, isNoted }
 }
 
@@ -75,22 +75,6 @@ function notMirrored({ source, destination, why }: WantedImage): Finding {
     summary: `${source} was asked for (${why}) and has not arrived as ${destination}`,
     remedy: 'Run sallyport mirror again with the same configuration; its output names what stops this image.',
   })
-}
-
-async function noteBroken(workspace: Workspace, target: string, { broken }: VerifyReport): Promise<boolean> {
-  try {
-    const release = await acquireLock(join(workspace.state, 'lock'))
-    try {
-      await markSuspect(workspace, target, broken)
-      return true
-    } finally {
-      await release()
-    }
-  } catch (error) {
-    const isLocked = error instanceof KnownError && error.code === 'STORE_LOCKED'
-    if (isLocked || hasSystemCode(error, 'EACCES', 'EPERM', 'EROFS')) return false
-    throw error
-  }
 }
 
 /**
