@@ -73,7 +73,12 @@ test('one volume is an oci-archive to skopeo, by every name in it', async (t) =>
     ['team/list:v2', list],
   ] as const) {
     await run(skopeo, ['copy', '--all', '--dest-tls-verify=false', `oci-archive:${files[0]}:${name}`, `${target}:copy`])
-    const landed: { readonly stdout: string } = await run(skopeo, ['inspect', '--raw', '--tls-verify=false', `${target}@${image.digest}`])
+    const landed: { readonly stdout: string } = await run(skopeo, [
+      'inspect',
+      '--raw',
+      '--tls-verify=false',
+      `${target}@${image.digest}`,
+    ])
     assert.equal(JSON.parse(landed.stdout).schemaVersion, 2)
   }
 })
