@@ -35,6 +35,11 @@ export const commands: readonly CommandEntry[] = [
     load: () => import('./commands/plan.ts'),
   },
   {
+    name: 'archive',
+    summary: 'what is carried across: look into it, prove it, answer it with a receipt',
+    load: () => import('./commands/archive.ts'),
+  },
+  {
     name: 'verify',
     summary: 'is everything there; would anything leave the network',
     load: () => import('./commands/verify.ts'),
