@@ -54,6 +54,14 @@ test('a command line as it was written for oc-mirror does its work, and says onc
   assert.deepEqual(tags, ['ocp/other:1', 'ocp/team/tools-deep-image:1'])
 })
 
+test('a limit that the path of the destination fills by itself is refused', async (t) => {
+  const { target, run } = await scene(t)
+  const result = await run('--max-nested-paths', '1')
+  assert.equal(result.status, 64)
+  assert.match(result.stderr, /--max-nested-paths 1 leaves no room below ocp[\s\S]*next: Allow at least 2/)
+  assert.deepEqual(target.requests, [])
+})
+
 test('a flag that asks for more trust than there is ends the run before anything is asked', async (t) => {
   const { source, target, run } = await scene(t)
   const result = await run('--secure-policy', '--policy', '/etc/containers/policy.json')

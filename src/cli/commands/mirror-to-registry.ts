@@ -5,6 +5,7 @@ import { KnownError } from '../../errors/known-error.ts'
 import { type ArchiveLoad, diskToMirror } from '../../flows/disk-to-mirror.ts'
 import { type MirrorRequest, type MirrorResult, mirrorToMirror } from '../../flows/mirror-to-mirror.ts'
 import { formatMirrorTarget, type MirrorTarget, parseMirrorTarget } from '../../mirror/destination.ts'
+import { withMaxNestedPaths } from '../../mirror/nested-paths.ts'
 import { directoryAt, workspaceAt } from '../../mirror/workspace.ts'
 import type { CliContext } from '../context.ts'
 import { type LoadedConfiguration, loadMirrorConfiguration, loadPlan, planAlone } from '../load-configuration.ts'
@@ -18,10 +19,7 @@ import { printPlan } from './print-plan.ts'
 
 /** @returns the exit status */
 export async function runToRegistry(destination: string, options: MirrorOptions, context: CliContext): Promise<number> {
-  const target: MirrorTarget = {
-    ...parseMirrorTarget(destination),
-    ...(options.maxNestedPaths && { maxNestedPaths: options.maxNestedPaths }),
-  }
+  const target = withMaxNestedPaths(parseMirrorTarget(destination), options.maxNestedPaths ?? 0)
   const loaded = await configurationOf(options, context)
   const registries = await openRegistries(options, context)
   const startedAt = context.clock.now()
