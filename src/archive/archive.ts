@@ -7,6 +7,7 @@ import { type ArchiveBlob, segmentsOfBlob } from './archive-index.ts'
 import type { FoundArchive } from './find-archives.ts'
 import { entryNames } from './format.ts'
 import type { Segment } from './layout.ts'
+import { readFromRepair } from './read-repair.ts'
 import type { ReadVolumes } from './read-volumes.ts'
 import type { ArchiveHoles, ArchiveRecord, EndRecord } from './records.ts'
 import { streamSegments } from './segment-stream.ts'
@@ -20,6 +21,7 @@ interface Parts {
   readonly end: EndRecord | undefined
   readonly volumes: number
   readonly problems: readonly KnownError[]
+  readonly repairs: readonly Archive[]
 }
 
 export class Archive {
@@ -38,13 +40,15 @@ export class Archive {
   readonly missingVolumes: readonly number[]
   /** What is wrong with it as a whole; always empty unless damage was allowed. */
   readonly problems: readonly KnownError[]
+  /** Repairs of it: what they carry is read from there. Closed with this archive. */
+  readonly repairs: readonly Archive[]
   /** Entries that are not content; those behind the last blob as far as they could be found. */
   readonly entries: readonly StoredEntry[]
   readonly #files: ReadVolumes
   readonly #lastVolumeSize: number | undefined
   readonly #holes: ReadonlySet<Digest>
 
-  constructor({ found, files, front, close, end, volumes, problems }: Parts) {
+  constructor({ found, files, front, close, end, volumes, problems, repairs }: Parts) {
     this.found = found
     this.id = front.id
     this.record = front.record
@@ -53,6 +57,7 @@ export class Archive {
     this.end = end
     this.volumes = volumes
     this.problems = problems
+    this.repairs = repairs
     this.entries = [...front.entries, ...close.entries]
     this.#files = files
     this.#lastVolumeSize = close.lastVolumeSize
@@ -76,8 +81,9 @@ export class Archive {
     return segmentsOfBlob(blob, this.record.volumeBytes)
   }
 
-  /** True where the content is carried, is no hole, and every volume of it is here. */
+  /** True where the content is carried, is no hole, and every volume of it is here; or where a repair has it. */
   has(digest: Digest): boolean {
+    if (this.repairs.some((repair) => repair.has(digest))) return true
     const blob = this.blobs.get(digest)
     if (!blob?.place || this.#holes.has(digest)) return false
     return this.segmentsOf(blob).every(({ volume }) => this.#files.sizeOf(volume) !== undefined)
@@ -93,6 +99,8 @@ export class Archive {
     digest: Digest,
     { offset = 0, signal }: { offset?: number | undefined; signal?: AbortSignal | undefined } = {},
   ): AsyncGenerator<Uint8Array> {
+    const repair = this.repairs.find((one) => one.has(digest))
+    if (repair) return yield* repair.open(digest, { offset, signal })
     const blob = this.blobs.get(digest)
     if (!blob?.place) throw notCarried(this.pathOf(1), digest)
     if (this.#holes.has(digest)) throw hole(this.pathOf(1), digest)
@@ -116,6 +124,8 @@ export class Archive {
   }
 
   async #readProven(name: string, digest: Digest): Promise<Buffer> {
+    const repaired = await readFromRepair(this.repairs, digest)
+    if (repaired) return repaired
     const entry = this.entries.find((one) => one.name === name)
     const bytes = entry ? await readEntry(this.#files, entry) : Buffer.alloc(0)
     const actual = digestOf(bytes, algorithmOf(digest))
@@ -128,6 +138,7 @@ export class Archive {
 
   async close(): Promise<void> {
     await this.#files.close()
+    for (const repair of this.repairs) await repair.close()
   }
 }
 

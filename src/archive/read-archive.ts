@@ -7,10 +7,13 @@ import { type ArchiveFrontPage, readFront } from './archive-front.ts'
 import type { FoundArchive } from './find-archives.ts'
 import { ReadVolumes } from './read-volumes.ts'
 import type { ArchiveRecord, EndRecord } from './records.ts'
+import { recoverFront } from './recover-front.ts'
 
 export interface OpenArchiveOptions {
   /** Opens what has volumes of wrong sizes or of another archive, too, as long as the index is whole: see `problems`. */
   readonly allowDamage?: boolean
+  /** Repairs that may be of this archive. They are closed with it; those that are not of it, at once. */
+  readonly repairs?: readonly Archive[]
 }
 
 /**
@@ -22,11 +25,17 @@ export interface OpenArchiveOptions {
 export async function openArchive(found: FoundArchive, options: OpenArchiveOptions = {}): Promise<Archive> {
   if (found.isUnfinished) throw unfinished(found)
   const files = new ReadVolumes(found)
+  const { repairs = [] } = options
+  const kept = new Set<Archive>()
   try {
-    return await new Opening(found, files, options).run()
+    const archive = await new Opening(found, files, options).run()
+    for (const repair of archive.repairs) kept.add(repair)
+    return archive
   } catch (error) {
     await files.close()
     throw error
+  } finally {
+    for (const repair of repairs) if (!kept.has(repair)) await repair.close()
   }
 }
 
@@ -34,29 +43,44 @@ class Opening {
   readonly #found: FoundArchive
   readonly #files: ReadVolumes
   readonly #allowDamage: boolean
+  readonly #repairs: readonly Archive[]
   readonly #problems: KnownError[] = []
 
-  constructor(found: FoundArchive, files: ReadVolumes, { allowDamage = false }: OpenArchiveOptions) {
+  constructor(found: FoundArchive, files: ReadVolumes, { allowDamage = false, repairs = [] }: OpenArchiveOptions) {
     this.#found = found
     this.#files = files
     this.#allowDamage = allowDamage
+    this.#repairs = repairs
   }
 
   async run(): Promise<Archive> {
     const last = this.#found.volumes.at(-1)?.volume ?? 1
     const claims = await this.#readClaims()
     const end = this.#files.sizeOf(last) === undefined ? undefined : await readEndRecord(this.#files, last)
-    const front = await readFront(this.#files, new Set([...claims.values(), ...(end ? [end.id] : [])]))
+    const front = await this.#readFront(new Set([...claims.values(), ...(end ? [end.id] : [])]))
     this.#checkIdentity(front, claims)
     if (end && (end.id !== front.id || end.sequence !== front.record.sequence)) {
       this.#refuse(foreign(this.#files.pathOf(last), front.id, end.id))
     }
     const close = await readClose(this.#files, front, (problem) => this.#refuse(problem))
     const volumes = this.#countVolumes({ front, end, last: close.lastVolumeSize === undefined ? last : 0 })
-    const { found, files } = { found: this.#found, files: this.#files }
-    const archive = new Archive({ found, files, front, close, end, volumes, problems: this.#problems })
+    const repairs = this.#repairs.filter(({ record }) => record.repairs === front.id)
+    const parts = { found: this.#found, files: this.#files, problems: this.#problems }
+    const archive = new Archive({ ...parts, front, close, end, volumes, repairs })
     this.#checkSizes(archive)
     return archive
+  }
+
+  /** A damaged header before the index does not matter, and a repair may have it. */
+  async #readFront(claimed: ReadonlySet<Digest>): Promise<ArchiveFrontPage> {
+    try {
+      return await readFront(this.#files, claimed)
+    } catch (error) {
+      const isDamage = error instanceof KnownError && error.code !== 'ARCHIVE_INVALID'
+      const front = isDamage ? await recoverFront({ files: this.#files, claimed, repairs: this.#repairs }) : undefined
+      if (front) return front
+      throw error
+    }
   }
 
   /** The archive that each volume says it belongs to. */

@@ -10,6 +10,8 @@ import { imagesNeeding } from './images-needing.ts'
 import { openArchive } from './read-archive.ts'
 import { ReadVolumes } from './read-volumes.ts'
 import { isNear, readVolume } from './recorded-checksum.ts'
+import { openRepairs } from './repaired-archive.ts'
+import { asRepaired, leftByRepairs } from './repaired-damage.ts'
 import { type ArchiveVerifier, archiveMessage, verifySignature } from './signature.ts'
 import { verifyContent } from './verify-content.ts'
 import { damageFindings, holeFindings, indexFindings } from './verify-findings.ts'
@@ -40,6 +42,8 @@ export interface ArchiveVerification {
 export interface VerifyArchiveOptions {
   /** Whose signature it has to have. */
   readonly verifier?: ArchiveVerifier | undefined
+  /** All archives of the directory: what a repair among them brought is not missing any more. */
+  readonly beside?: readonly FoundArchive[] | undefined
   readonly signal?: AbortSignal | undefined
   /** Called with the number of bytes that were read since the last call. */
   readonly onBytes?: ((bytes: number) => void) | undefined
@@ -54,12 +58,12 @@ export async function verifyArchive(
   found: FoundArchive,
   options: VerifyArchiveOptions = {},
 ): Promise<ArchiveVerification> {
-  const archive = await openDamaged(found)
+  const archive = await openDamaged(found, options.beside ?? [])
   if (archive instanceof KnownError) return withoutIndex(found, archive)
   const files = new ReadVolumes(found)
   try {
     const foreign = await foreignVolumes(archive, files)
-    const { verifier, ...progress } = options
+    const { verifier, beside: _, ...progress } = options
     const content = await verifyContent(archive, { files, foreign, ...progress })
     const ranges = [...content.ranges, ...strayVolumes(archive)].sort(
       (a, b) => a.volume - b.volume || a.start - b.start,
@@ -68,14 +72,19 @@ export async function verifyArchive(
     const images = ranges.length > 0 ? await imagesNeeding(archive) : new Map<Digest, readonly string[]>()
     const signed = checkSignature(archive, verifier)
     const damage = { blobs: content.blobs, entries: content.entries, volumes: gone, ranges }
-    const findings = [...damageFindings(archive, { ranges, blobs: content.blobs, images }), ...signed.findings]
+    const left = await leftByRepairs(archive, damage, options.signal)
+    const findings = damageFindings(archive, { ranges, blobs: content.blobs, images })
     return {
       found,
       archive,
       bytes: content.bytes,
       signature: signed.signature,
-      findings: [...findings, ...holeFindings(archive)],
-      damage,
+      findings: [
+        ...(left.isRepaired ? findings.map(asRepaired) : findings),
+        ...signed.findings,
+        ...holeFindings(archive),
+      ],
+      damage: { ...damage, blobs: left.blobs, entries: left.entries },
     }
   } finally {
     await files.close()
@@ -84,9 +93,9 @@ export async function verifyArchive(
 }
 
 /** The archive as far as it can be opened, or why not. */
-async function openDamaged(found: FoundArchive): Promise<Archive | KnownError> {
+async function openDamaged(found: FoundArchive, beside: readonly FoundArchive[]): Promise<Archive | KnownError> {
   try {
-    return await openArchive(found, { allowDamage: true })
+    return await openArchive(found, { allowDamage: true, repairs: await openRepairs(found, beside) })
   } catch (error) {
     const isDamage =
       error instanceof KnownError && ['ARCHIVE_DAMAGED', 'ARCHIVE_INCOMPLETE', 'FILE_UNREADABLE'].includes(error.code)
