@@ -8,6 +8,7 @@ import * as z from 'zod'
 import { checkFormerFields } from './former-fields.ts'
 import { AdditionalContent, HelmContent, OperatorContent, PlatformContent } from './image-set-content.ts'
 import { apiVersionField, type ImageSetFormat, type LoadedFile, loadImageSet, openImageSet } from './image-set-file.ts'
+import { always } from './image-set-rules.ts'
 import { values } from './image-set-values.ts'
 import type { YamlSource } from './yaml-document.ts'
 
@@ -30,10 +31,7 @@ export const DeleteImageSetConfiguration = z
     apiVersion: apiVersionField,
     delete: DeleteSection,
   })
-  .superRefine((configuration, context) => {
-    const { apiVersion } = configuration
-    checkFormerFields({ apiVersion, operators: configuration.delete.operators, section: 'delete' }, context)
-  })
+  .superRefine((configuration, context) => checkFormerFields({ configuration, section: 'delete' }, context), always)
 export type DeleteImageSetConfiguration = z.infer<typeof DeleteImageSetConfiguration>
 
 const format: ImageSetFormat<typeof DeleteImageSetConfiguration> = {

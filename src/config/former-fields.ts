@@ -4,7 +4,7 @@
  * Source: openshift/oc-mirror `v1/pkg/api/v1alpha1`, `v1/pkg/api/v1alpha2` and the history of `v1/docs/examples`.
  */
 import type * as z from 'zod'
-import type { OperatorContent } from './image-set-content.ts'
+import { entriesOf, fieldOf } from './loose-values.ts'
 import type { ValuePath } from './yaml-nodes.ts'
 
 /** What to write instead of a field that no version of the format has any longer, or that others have. */
@@ -42,47 +42,51 @@ interface FormerField {
 }
 
 interface ImageSetParts {
-  readonly apiVersion?: string | undefined
-  readonly storageConfig?: unknown
-  readonly operators: OperatorContent
+  /** The whole file, as it was read. */
+  readonly configuration: unknown
   /** The section that holds `operators`. */
   readonly section: 'mirror' | 'delete'
 }
 
 /** Where a file uses what v2alpha1 has no longer. */
-export function formerFields({ storageConfig, operators, section }: ImageSetParts): FormerField[] {
-  const found: FormerField[] = storageConfig === undefined ? [] : [{ path: ['storageConfig'], field: 'storageConfig' }]
-  for (const [index, catalog] of operators.entries()) {
+export function formerFields({ configuration, section }: ImageSetParts): FormerField[] {
+  const isThere = ({ path, field }: FormerField, holder: unknown) =>
+    fieldOf(holder, field) === undefined ? [] : [{ path, field }]
+  const catalogs = entriesOf(fieldOf(configuration, section), 'operators').flatMap((catalog, index) => {
     const path: ValuePath = [section, 'operators', index]
-    if (catalog.targetName !== undefined) found.push({ path: [...path, 'targetName'], field: 'targetName' })
-    if (catalog.originalRef !== undefined) found.push({ path: [...path, 'originalRef'], field: 'originalRef' })
-    for (const [place, named] of (catalog.packages ?? []).entries()) {
-      const holders = [
-        { named, at: [] as ValuePath },
-        ...(named.channels ?? []).map((channel, of) => ({ named: channel, at: ['channels', of] })),
-      ]
-      for (const { named: holder, at } of holders) {
-        if (holder.minBundle !== undefined)
-          found.push({ path: [...path, 'packages', place, ...at, 'minBundle'], field: 'minBundle' })
-      }
-    }
-  }
-  return found
+    return [
+      ...isThere({ path: [...path, 'targetName'], field: 'targetName' }, catalog),
+      ...isThere({ path: [...path, 'originalRef'], field: 'originalRef' }, catalog),
+      ...rangeHolders(catalog).flatMap(({ at, holder }) =>
+        isThere({ path: [...path, ...at, 'minBundle'], field: 'minBundle' }, holder),
+      ),
+    ]
+  })
+  return [...isThere({ path: ['storageConfig'], field: 'storageConfig' }, configuration), ...catalogs]
+}
+
+/** The packages of a catalog, and their channels: what may have a range. */
+function rangeHolders(catalog: unknown): { at: ValuePath; holder: unknown }[] {
+  return entriesOf(catalog, 'packages').flatMap((named, index) => [
+    { at: ['packages', index], holder: named },
+    ...entriesOf(named, 'channels').map((holder, of) => ({ at: ['packages', index, 'channels', of], holder })),
+  ])
 }
 
 /** `full` beside a version range: oc-mirror v2 fails on it once it has pulled the catalog; v1 took the range. */
-export function rangesBesideFull({ operators, section }: ImageSetParts): ValuePath[] {
-  return operators.flatMap(({ full, packages = [] }, index) => {
-    const hasRange = packages
-      .flatMap((named) => [named, ...(named.channels ?? [])])
-      .some(({ minVersion, maxVersion }) => minVersion !== undefined || maxVersion !== undefined)
-    return full === true && hasRange ? [[section, 'operators', index, 'full']] : []
+export function rangesBesideFull({ configuration, section }: ImageSetParts): ValuePath[] {
+  return entriesOf(fieldOf(configuration, section), 'operators').flatMap((catalog, index) => {
+    const hasRange = rangeHolders(catalog).some(
+      ({ holder }) => fieldOf(holder, 'minVersion') !== undefined || fieldOf(holder, 'maxVersion') !== undefined,
+    )
+    return fieldOf(catalog, 'full') === true && hasRange ? [[section, 'operators', index, 'full']] : []
   })
 }
 
 /** Refuses in v2alpha1, and where no version is named, what only the older formats have. */
 export function checkFormerFields(parts: ImageSetParts, context: z.RefinementCtx): void {
-  if (parts.apiVersion !== undefined && !parts.apiVersion.endsWith('/v2alpha1')) return
+  const apiVersion = fieldOf(parts.configuration, 'apiVersion')
+  if (apiVersion !== undefined && !String(apiVersion).endsWith('/v2alpha1')) return
   for (const { path, field } of formerFields(parts)) {
     const message = `v2alpha1 has no ${field}; ${formerInV2[field]}`
     context.addIssue({ code: 'custom', path: [...path], message })

@@ -168,6 +168,17 @@ test('a misspelt field is named with its place and with what was probably meant'
   assert.match(refusal(`${head}mirror: {platform: {x: 1}}\n`), /the fields here are release, channels, graph/)
 })
 
+test('a field that is there under a misspelt name is not said to be missing as well', () => {
+  const message = refusal(`${head}mirror: {additionalImages: [{nam: "quay.io/a/b:1"}, {}]}\n`)
+  assert.deepEqual(
+    message.split('\n').map((line) => line.split(': ').slice(1).join(': ')),
+    [
+      'mirror.additionalImages[0].nam: there is no field "nam" here; did you mean "name"?',
+      'mirror.additionalImages[1].name: this field must be there, and it is missing',
+    ],
+  )
+})
+
 test('a misspelt value is quoted with those that it may have, and what was probably meant', () => {
   const cases = {
     'kind: ImagesetConfiguration\n':
@@ -186,6 +197,8 @@ test('a misspelt value is quoted with those that it may have, and what was proba
     'mirror: {operators: {catalog: x}}\n': /a mapping stands here, and a list, .* is wanted/,
     'mirror: {operators: [{catalog: "a.b/c:1", targetTag: 4.10}]}\n': /4\.10 without quotes is a number.*write '4\.10'/,
     'mirror: {operators: [{catalog: }]}\n': /operators\[0\]\.catalog: a value must stand here, and there is none/,
+    'mirror: {additionalImages: [quay.io/a/b:1]}\n':
+      /additionalImages\[0\]: "quay\.io\/a\/b:1" stands here, and a mapping of fields is wanted; write name: quay\.io\/a\/b:1$/,
     'archiveSize: 4GiB\n': /"4GiB" stands here, and a number is wanted/,
     'archiveSize: 0\n': /a whole number of GiB is wanted, 1 or more/,
     'failurePolicy: {operator: ignore}\n': /"ignore" is not known, it must be one of fail, warn, skip/,
@@ -277,10 +290,22 @@ test('a blocked image is an expression of Go', () => {
 })
 
 test('every complaint about a file is made at once, in the order of its lines', () => {
-  const message = refusal(`${head}mirror:\n  platform:\n    relase: x\n  additionalImages:\n  - name: Not/Lower:1\n`)
+  const message = refusal(`${head}storageConfig: {}
+mirror:
+  platform:
+    relase: x
+    channels:
+    - {name: a, type: x, minVersion: 4.2.0, maxVersion: 4.1.0}
+    - name: a
+  operators:
+  - catalog: quay.io/a/index
+    packages: [{name: p, x: y}, {name: p}]
+  additionalImages:
+  - name: Not/Lower:1
+`)
   assert.deepEqual(
-    message.split('\n').map((line) => line.split(' ')[0]),
-    ['isc.yaml:5:5:', 'isc.yaml:7:11:'],
+    message.split('\n').map((line) => line.split(' ')[0]?.slice('isc.yaml:'.length)),
+    ['3:1:', '6:5:', '8:23:', '8:57:', '9:13:', '11:14:', '12:26:', '12:40:', '14:11:'],
   )
 })
 

@@ -11,6 +11,7 @@ import { checkFormerFields } from './former-fields.ts'
 import { checkBlockedImage } from './go-regexp.ts'
 import { AdditionalContent, HelmContent, OperatorContent, PlatformContent } from './image-set-content.ts'
 import { apiVersionField, type LoadedFile, loadImageSet, openImageSet } from './image-set-file.ts'
+import { always } from './image-set-rules.ts'
 import { values } from './image-set-values.ts'
 import type { YamlSource } from './yaml-document.ts'
 
@@ -82,9 +83,7 @@ export const ImageSetConfiguration = z
     storageConfig: StorageConfig.optional(),
     failurePolicy: FailurePolicy.optional(),
   })
-  .superRefine(({ apiVersion, storageConfig, mirror: { operators } }, context) =>
-    checkFormerFields({ apiVersion, storageConfig, operators, section: 'mirror' }, context),
-  )
+  .superRefine((configuration, context) => checkFormerFields({ configuration, section: 'mirror' }, context), always)
 export type ImageSetConfiguration = z.infer<typeof ImageSetConfiguration>
 
 /** The configuration, with what was understood in it but should be written in another way. */

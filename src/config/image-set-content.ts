@@ -6,7 +6,7 @@
  * `v1/pkg/api/v1alpha2/` for the fields that are marked as deprecated.
  */
 import * as z from 'zod'
-import { checkCatalogs, checkChannels, checkPackages, checkPlatforms, checkRange } from './image-set-rules.ts'
+import { always, checkCatalogs, checkPackage, checkPlatform, checkRange } from './image-set-rules.ts'
 import { PlatformFilter, ReleaseArchitecture, values } from './image-set-values.ts'
 
 const platforms = z
@@ -28,7 +28,7 @@ const ReleaseChannel = z
       .meta({ description: 'Only the releases of the shortest upgrade path from minVersion to maxVersion.' }),
     full: z.boolean().optional().meta({ description: 'All releases of the channel.' }),
   })
-  .superRefine(checkRange)
+  .superRefine(checkRange, always)
 
 /** `platform`: releases of OpenShift or OKD. */
 export const PlatformContent = z
@@ -49,7 +49,7 @@ export const PlatformContent = z
       .optional()
       .meta({ description: 'Also the KubeVirt disk image that the release names.' }),
   })
-  .superRefine(checkPlatforms)
+  .superRefine(checkPlatform, always)
   .meta({ description: 'Releases of OpenShift or OKD.' })
 export type PlatformContent = z.infer<typeof PlatformContent>
 
@@ -66,7 +66,7 @@ const OperatorChannel = z
     name: values.name.meta({ description: 'Channel of the package.' }),
     ...range,
   })
-  .superRefine(checkRange)
+  .superRefine(checkRange, always)
 
 const OperatorPackage = z
   .strictObject({
@@ -81,44 +81,41 @@ const OperatorPackage = z
       .meta({ description: 'Only these bundles (oc-mirror 4.18 to 4.22).' }),
     ...range,
   })
-  .superRefine(checkRange)
-  .superRefine(checkChannels)
+  .superRefine(checkPackage, always)
 
-const OperatorCatalog = z
-  .strictObject({
-    catalog: values.catalog.meta({
-      description: 'Catalog image with tag or digest, or oci:///path of an OCI layout.',
-      examples: ['registry.redhat.io/redhat/redhat-operator-index:v4.18'],
-    }),
-    packages: z
-      .array(OperatorPackage)
-      .optional()
-      .meta({ description: 'Only these packages. Default: all, each with the head of its channels.' }),
-    full: z.boolean().optional().meta({ description: 'All versions, not only the heads of the channels.' }),
-    targetCatalog: values.repositoryPath
-      .optional()
-      .meta({ description: 'Repository of the catalog at the target, without host and tag.' }),
-    targetTag: values.tag.optional().meta({ description: 'Tag of the catalog at the target.' }),
-    targetCatalogSourceTemplate: values.name
-      .optional()
-      .meta({ description: 'File with a CatalogSource whose other fields are kept.' }),
-    skipDependencies: z
-      .boolean()
-      .optional()
-      .meta({ deprecated: true, description: 'Read and ignored, as by oc-mirror v2: it resolves no dependencies.' }),
-    platforms,
-    targetName: values.name.optional().meta({
-      deprecated: true,
-      description: 'v1alpha2 only: last part of the name at the target. Use targetCatalog.',
-    }),
-    originalRef: values.name.optional().meta({ deprecated: true, description: 'v1alpha2 only; it has no effect.' }),
-  })
-  .superRefine(checkPackages)
+const OperatorCatalog = z.strictObject({
+  catalog: values.catalog.meta({
+    description: 'Catalog image with tag or digest, or oci:///path of an OCI layout.',
+    examples: ['registry.redhat.io/redhat/redhat-operator-index:v4.18'],
+  }),
+  packages: z
+    .array(OperatorPackage)
+    .optional()
+    .meta({ description: 'Only these packages. Default: all, each with the head of its channels.' }),
+  full: z.boolean().optional().meta({ description: 'All versions, not only the heads of the channels.' }),
+  targetCatalog: values.repositoryPath
+    .optional()
+    .meta({ description: 'Repository of the catalog at the target, without host and tag.' }),
+  targetTag: values.tag.optional().meta({ description: 'Tag of the catalog at the target.' }),
+  targetCatalogSourceTemplate: values.name
+    .optional()
+    .meta({ description: 'File with a CatalogSource whose other fields are kept.' }),
+  skipDependencies: z
+    .boolean()
+    .optional()
+    .meta({ deprecated: true, description: 'Read and ignored, as by oc-mirror v2: it resolves no dependencies.' }),
+  platforms,
+  targetName: values.name.optional().meta({
+    deprecated: true,
+    description: 'v1alpha2 only: last part of the name at the target. Use targetCatalog.',
+  }),
+  originalRef: values.name.optional().meta({ deprecated: true, description: 'v1alpha2 only; it has no effect.' }),
+})
 
 /** `operators`: catalogs, and what of them is wanted. */
 export const OperatorContent = z
   .array(OperatorCatalog)
-  .superRefine(checkCatalogs)
+  .superRefine(checkCatalogs, always)
   .default([])
   .meta({ description: 'Operator catalogs, and which packages of them.' })
 export type OperatorContent = z.infer<typeof OperatorContent>

@@ -61,9 +61,11 @@ export const values = {
 }
 
 function noRepositoryPath(path: string): string {
-  const remedy = /^[^:@]+:[^:@/]+$/.test(path)
-    ? 'the tag has a field of its own, targetTag'
-    : 'write lower-case names with / between them, without host, tag or digest, for example my-team/my-image'
+  const [repository = '', tag] = path.split(':')
+  const remedy =
+    isRepositoryPath(repository) && tag !== undefined && isTag(tag)
+      ? 'the tag has a field of its own, targetTag'
+      : 'write lower-case names with / between them, without host, tag or digest, for example my-team/my-image'
   return `"${path}" is not a repository path; ${remedy}`
 }
 

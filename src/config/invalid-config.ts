@@ -32,7 +32,7 @@ export function findingLine({ summary, remedy, where }: Finding): string {
   return `${place}${summary}${remedy === undefined ? '' : `; ${remedy}`}`
 }
 
-/** A finding of severity `error` at a place. */
+/** A finding of severity `error` at a place, on one line whatever is quoted in it. */
 export function configError(id: string, summary: string, where: Place): Finding {
-  return finding({ id, severity: 'error', summary, where })
+  return finding({ id, severity: 'error', summary: summary.replaceAll(/[\r\n]+/g, ' '), where })
 }

@@ -28,23 +28,51 @@ const synonyms: Readonly<Record<string, string>> = {
   openshift: 'ocp',
 }
 
-export function schemaFindings(issue: z.core.$ZodIssue, read: SchemaRead): Finding[] {
-  if (issue.code === 'unrecognized_keys') return issue.keys.map((key) => unknownField(key, issue.path, read))
+export function schemaFindings(issues: readonly z.core.$ZodIssue[], read: SchemaRead): Finding[] {
+  const unknown = issues.flatMap((issue) =>
+    issue.code === 'unrecognized_keys'
+      ? issue.keys.map((key) => ({ key, path: issue.path, meant: meantBy(key, issue.path, read) }))
+      : [],
+  )
+  const meant = new Set(unknown.map(({ path, meant: field }) => formatPath([...path, field ?? ''])))
+  const isSaid = (issue: z.core.$ZodIssue) =>
+    issue.code === 'unrecognized_keys' || (issue.input === undefined && meant.has(formatPath(issue.path)))
+  return [
+    ...unknown.map((field) => unknownField(field, read)),
+    ...issues.filter((issue) => !isSaid(issue)).map((issue) => valueFinding(issue, read)),
+  ]
+}
+
+function valueFinding(issue: z.core.$ZodIssue, read: SchemaRead): Finding {
   const path = formatPath(issue.path)
   const summary = `${path === '' ? '' : `${path}: `}${reason(issue, read)}`
   // A section begins on the line below its name, and the name is what one looks for.
   const part = isCollection(nodeAt(read.file.contents, issue.path)) ? 'key' : 'value'
-  return [configError('config.value', summary, read.file.placeOf(issue.path, part))]
+  return configError('config.value', summary, read.file.placeOf(issue.path, part))
 }
 
-function unknownField(key: string, path: readonly PropertyKey[], { file, schema, fieldAdvice }: SchemaRead): Finding {
-  const fields = Object.keys(shapeOf(schemaAt(schema, path)) ?? {})
-  const meant = nearest(key, fields)
-  const advice = fieldAdvice[key]
-  const known = `; the fields here are ${fields.join(', ')}`
-  const help = advice ? `; ${advice}` : meant ? `; did you mean "${meant}"?` : known
-  const summary = `${formatPath([...path, key])}: there is no field "${key}" here${help}`
+interface UnknownField {
+  readonly key: string
+  readonly path: readonly PropertyKey[]
+  /** The field that was probably meant. */
+  readonly meant: string | undefined
+}
+
+/** None where it is known what the word was in another version of the format. */
+function meantBy(key: string, path: readonly PropertyKey[], { schema, fieldAdvice }: SchemaRead): string | undefined {
+  return Object.hasOwn(fieldAdvice, key) ? undefined : nearest(key, fieldsAt(schema, path))
+}
+
+function unknownField({ key, path, meant }: UnknownField, { file, schema, fieldAdvice }: SchemaRead): Finding {
+  const advice = Object.hasOwn(fieldAdvice, key) ? fieldAdvice[key] : undefined
+  const known = `the fields here are ${fieldsAt(schema, path).join(', ')}`
+  const help = meant === undefined ? (advice ?? known) : `did you mean "${meant}"?`
+  const summary = `${formatPath([...path, key])}: there is no field "${key}" here; ${help}`
   return configError('config.unknown-field', summary, file.placeOf([...path, key], 'key'))
+}
+
+function fieldsAt(schema: z.ZodType, path: readonly PropertyKey[]): string[] {
+  return Object.keys(shapeOf(schemaAt(schema, path)) ?? {})
 }
 
 function reason(issue: z.core.$ZodIssue, read: SchemaRead): string {
@@ -66,7 +94,8 @@ function wrongType({ path, expected, input }: z.core.$ZodIssueInvalidType, read:
     { array: 'a list, each entry beginning with "- "', object: 'a mapping of fields', boolean: 'true or false' }[
       expected as string
     ] ?? `a ${expected}`
-  const hint = typeof input === 'string' ? placeholderHint(input) : ''
+  const isName = expected === 'object' && typeof input === 'string' && fieldsAt(read.schema, path).includes('name')
+  const hint = isName ? `; write name: ${input}` : placeholderHint(String(input))
   return `${text} stands here, and ${wanted} is wanted${hint}`
 }
 

@@ -135,8 +135,7 @@ export function ignoredParts({ configuration, file }: Loaded): Finding[] {
       summary: `${formatPath(path)}: ${summary}`,
       where: file.placeOf(path, 'key'),
     })
-  const storageConfig = 'storageConfig' in configuration ? configuration.storageConfig : undefined
-  const parts = { storageConfig, operators: content.operators, section }
+  const parts = { configuration, section }
   const findings = formerFields(parts).map(({ path, field }) =>
     ignored(path, field === 'storageConfig' ? 'info' : 'warning', `v2alpha1 has no ${field}; ${formerInV2[field]}`),
   )

@@ -94,7 +94,7 @@ export function validateYaml<Schema extends z.ZodType>(
   )
   const result = schema.safeParse(value, { reportInput: true })
   const issues = result.success ? [] : result.error.issues
-  const findings = [...twice, ...issues.flatMap((issue) => schemaFindings(issue, { file, schema, fieldAdvice }))]
+  const findings = [...twice, ...schemaFindings(issues, { file, schema, fieldAdvice })]
   if (findings.length > 0 || !result.success) throw new InvalidConfiguration(findings)
   return { value: result.data, findings: respelt.map((field) => respellingFinding(field, file)) }
 }

@@ -62,17 +62,17 @@ function syntaxFinding({ code, message, pos: [start, end] }: YAMLParseError, { t
 /** What the parser's own words leave open. */
 const reasons: Partial<Record<YAMLParseError['code'], string>> = {
   BLOCK_AS_IMPLICIT_KEY:
-    'the line above has a value already, so nothing can stand indented under it; look at the indentation, and at the end of the line above',
+    'it does not fit with its neighbours: the line above has a value already, or the indentation of this line or the next is off',
   TAB_AS_INDENT: 'it is indented with a tab; YAML wants spaces',
   BAD_SCALAR_START: 'a value cannot begin with this character; put the value in quotes, or write what is missing',
-  BAD_INDENT: 'its indentation fits none of the lines above; line it up with its neighbours',
+  BAD_INDENT: 'its indentation fits none of the lines above, or a bracket above is not closed',
   MISSING_CHAR: 'a closing quote or bracket, a colon or a comma is missing here or in the lines above',
 }
 
+/** The line at the offset; at the end of the text, the last one that is not empty. */
 function lineAt(text: string, offset: number): string {
-  const start = text.lastIndexOf('\n', offset - 1) + 1
-  const end = text.indexOf('\n', offset)
-  return text.slice(start, end < 0 ? text.length : end).trim()
+  const before = text.slice(0, text.indexOf('\n', offset) < 0 ? text.length : text.indexOf('\n', offset)).trimEnd()
+  return before.slice(before.lastIndexOf('\n') + 1).trim()
 }
 
 function quoted(text: string): string {
