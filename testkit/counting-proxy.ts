@@ -1,4 +1,4 @@
-/** An HTTP server in front of a registry: passes everything on, and counts the bytes of blobs that go in. */
+/** An HTTP server in front of a registry: passes everything on, and counts the bytes of blobs that go in and out. */
 import { once } from 'node:events'
 import { createServer, request as forward } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -9,6 +9,8 @@ export interface CountingProxy {
   readonly address: string
   /** Bytes in bodies of PATCH and PUT to uploads, as they arrived here. */
   blobBytes: number
+  /** Bytes in bodies of answers to GET of blobs, as they went out from here. */
+  readBytes: number
   /** Called for every piece of a body that arrives, after it was counted. */
   onBytes: (() => void) | undefined
 }
@@ -20,6 +22,12 @@ export async function startCountingProxy(t: Cleanup, target: string): Promise<Co
     const onward = forward({ host, port, method, path: url, headers, agent: false }, (answer) => {
       response.writeHead(answer.statusCode ?? 502, answer.headers)
       answer.pipe(response)
+      if (method === 'GET' && url?.includes('/blobs/')) {
+        answer.on('data', (chunk: Uint8Array) => {
+          proxy.readBytes += chunk.byteLength
+          proxy.onBytes?.()
+        })
+      }
       answer.once('error', () => response.destroy())
     })
     onward.once('error', () => response.destroy())
@@ -44,6 +52,7 @@ export async function startCountingProxy(t: Cleanup, target: string): Promise<Co
   const proxy: CountingProxy = {
     address: `127.0.0.1:${(server.address() as AddressInfo).port}`,
     blobBytes: 0,
+    readBytes: 0,
     onBytes: undefined,
   }
   return proxy

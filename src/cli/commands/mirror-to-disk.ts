@@ -1,9 +1,8 @@
 /** `sallyport mirror … file://DIR` */
 import type { BaseOptions } from '../../archive/archive-base.ts'
-import { parseReceipt, receiptMessage } from '../../archive/receipt.ts'
-import { loadSigningKey, loadVerifyKey, verifySignature } from '../../archive/signature.ts'
+import { readReceipt } from '../../archive/receipt-file.ts'
+import { loadSigningKey, loadVerifyKey } from '../../archive/signature.ts'
 import { readConfigurationText } from '../../config/image-set-file.ts'
-import { readTextFile } from '../../config/yaml-document.ts'
 import { KnownError } from '../../errors/known-error.ts'
 import { type MirrorToDiskRequest, type MirrorToDiskResult, mirrorToDisk } from '../../flows/mirror-to-disk.ts'
 import { formatMirrorTarget, parseMirrorTarget } from '../../mirror/destination.ts'
@@ -69,11 +68,8 @@ async function configurationOf({ config, plan, onFailure }: MirrorOptions, conte
 }
 
 async function baseOf({ base, receiptKey, full, since, for: target }: MirrorOptions): Promise<BaseOptions> {
-  const receipt = base === undefined ? undefined : parseReceipt(await readTextFile(base), base)
-  if (receiptKey !== undefined && receipt) {
-    const verifier = await loadVerifyKey(receiptKey)
-    verifySignature(verifier, { text: receiptMessage(receipt), signature: receipt.signature, what: base ?? '' })
-  }
+  const verifier = receiptKey === undefined ? undefined : await loadVerifyKey(receiptKey)
+  const receipt = base === undefined ? undefined : await readReceipt(base, verifier)
   return {
     receipt,
     isFull: full === true,
