@@ -124,21 +124,6 @@ export async function recordLoad(directory: string, archive: LoadToRecord): Prom
   await recordArchive(directory, { ...archive, missing })
 }
 
-/** Notes that content of an archive arrived after all, by a repair. */
-export async function recordArrival(entry: HistoryEntry, arrived: ReadonlySet<Digest>): Promise<void> {
-  const missing = entry.missing.filter((digest) => !arrived.has(digest))
-  const state = HistoryState.parse({ ...entry, missing })
-  const path = join(entry.directory, 'state.json')
-  const staged = `${path}.${randomId()}`
-  try {
-    await writeFlushed(staged, [`${JSON.stringify(state)}\n`])
-    await rename(staged, path)
-  } catch (error) {
-    await rm(staged, { force: true })
-    throw diskError(error, path)
-  }
-}
-
 /**
  * The archives for `target`, and those for any target; without `target` only the latter.
  *

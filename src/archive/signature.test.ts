@@ -5,6 +5,7 @@ import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import fc from 'fast-check'
+import { peer } from '../../testkit/peers.ts'
 import { tempDir } from '../../testkit/temp-dir.ts'
 import { archiveMessage, loadSigningKey, loadVerifyKey, verifySignature } from './signature.ts'
 
@@ -39,12 +40,14 @@ for (const [name, make] of Object.entries(pairs)) {
     assert.equal(signature.key, verifier.key)
     verifySignature(verifier, { text, signature, what: 'the archive' })
 
+    const openssl = peer(t, 'openssl')
+    if (!openssl) return
     const paths = { text: join(files.directory, 'text'), value: join(files.directory, 'value') }
     await writeFile(paths.text, text)
     await writeFile(paths.value, Buffer.from(signature.value, 'base64'))
     const hash = name.startsWith('ed') ? [] : ['-digest', name.endsWith('384') ? 'sha384' : 'sha256']
     const args = ['-verify', '-pubin', '-inkey', files.open, '-rawin', ...hash, '-in', paths.text]
-    const said = execFileSync('openssl', ['pkeyutl', ...args, '-sigfile', paths.value], { encoding: 'utf8' })
+    const said = execFileSync(openssl, ['pkeyutl', ...args, '-sigfile', paths.value], { encoding: 'utf8' })
     assert.match(said, /Verified Successfully/)
   })
 }
@@ -87,10 +90,12 @@ test('what is not signed, or by another key, is refused by name', async (t) => {
 })
 
 test('a certificate serves as the public key that is in it', async (t) => {
+  const openssl = peer(t, 'openssl')
+  if (!openssl) return
   const files = await keyFiles(t)
   const certificate = join(files.directory, 'certificate.pem')
   const args = ['req', '-x509', '-new', '-key', files.secret, '-subj', '/CN=site', '-out', certificate]
-  execFileSync('openssl', args, { stdio: 'pipe' })
+  execFileSync(openssl, args, { stdio: 'pipe' })
   assert.equal((await loadVerifyKey(certificate)).key, (await loadSigningKey(files.secret)).key)
 })
 
