@@ -17,8 +17,8 @@ interface Damage {
 }
 
 const carryAgain =
-  'Write what has to be carried again with --repair-list FILE, and take that file to the side that made it.'
-const putIntoPlace = `Put every volume into the directory under the name that it had. What is lost: ${carryAgain}`
+  'sallyport archive verify DIR --repair-list FILE writes what has to be carried again; take that file to the side that made it.'
+const putIntoPlace = `Put every volume into the directory under the name that it had. Where one is lost, ${carryAgain}`
 const distrust =
   'Nothing has to be carried again for this, but what holds these files has changed bytes: do not trust it.'
 
@@ -58,7 +58,8 @@ function describe(first: DamagedRange, ranges: readonly DamagedRange[], images: 
 
 /** `…-0002.tar, bytes 1024 to 1535`; both ends belong to it. */
 function placeOf({ file, start, end, kind }: DamagedRange): string {
-  return kind === 'missing' ? file : `${file}, bytes ${start} to ${end - 1}`
+  if (kind === 'missing') return file
+  return end - start === 1 ? `${file}, byte ${start}` : `${file}, bytes ${start} to ${end - 1}`
 }
 
 function affected(archive: Archive, range: DamagedRange, { blobs, images }: Damage): readonly string[] {

@@ -5,7 +5,7 @@ import type { VerifyReport } from '../../mirror/verify-mirror.ts'
 import { count, formatBytes } from './quantities.ts'
 
 /** Grouped by what to do about them; at most 20 of a kind are listed. */
-function renderFindings(findings: readonly Finding[]): string {
+export function renderFindings(findings: readonly Finding[]): string {
   const groups = Map.groupBy(findings, ({ id, remedy }) => `${id}\n${remedy}`)
   return [...groups.values()].map(renderGroup).join('\n')
 }
