@@ -91,6 +91,20 @@ mirror:
   parseImageSetConfiguration({ file: 'isc.yaml', text: converted.text })
 })
 
+test('where targetCatalog stands beside targetName, it stays as it is', () => {
+  const text = `kind: ImageSetConfiguration
+apiVersion: mirror.openshift.io/v1alpha2
+mirror:
+  operators:
+    - catalog: quay.io/a/index:v1
+      targetCatalog: b/c
+      targetName: d
+`
+  const { text: converted, changes } = convertToV2alpha1({ file: 'isc.yaml', text })
+  assert.match(converted, /targetCatalog: b\/c\n$/)
+  assert.match(changes[1]?.summary ?? '', /targetName is left out: targetCatalog stands beside it/)
+})
+
 test('what is v2alpha1 already comes out byte for byte; what does not load is refused', () => {
   const text = 'kind:   ImageSetConfiguration\napiVersion: mirror.openshift.io/v2alpha1\nmirror: { }\n'
   assert.deepEqual(convertToV2alpha1({ file: 'isc.yaml', text }), { text, isUnchanged: true, changes: [] })

@@ -16,7 +16,7 @@ const remedies = {
 /** @throws KnownError CONFIG_INVALID that names every part that cannot be told, at its line and column */
 export function requireDeletable(loaded: LoadedFile<DeleteImageSetConfiguration>): void {
   // The image of the update graph has a name of its own: no graph is needed to delete it.
-  const parts = unsupportedParts(loaded).filter(({ summary }) => !summary.startsWith('delete.platform.graph:'))
+  const parts = unsupportedParts(loaded).filter(({ field }) => field !== 'delete.platform.graph')
   if (parts.length === 0) return
   throw new InvalidConfiguration(
     parts.map((part) => ({ ...part, remedy: remedies[part.class] })),

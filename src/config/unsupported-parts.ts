@@ -18,6 +18,8 @@ type ContentClass = 'release' | 'operator' | 'additional' | 'helm'
 export interface UnsupportedPart extends Finding {
   readonly severity: 'error'
   readonly class: ContentClass
+  /** The field that asks for it: `mirror.platform.graph`. */
+  readonly field: string
 }
 
 /** A loaded file of either kind. */
@@ -30,10 +32,11 @@ export function unsupportedParts({ configuration, file }: Loaded): UnsupportedPa
   const { section, content } = contentOf(configuration)
   const found = [...unsupportedRelease(content.platform), ...unsupportedImages(content)].map(
     ([path, of, [what, remedy]]): UnsupportedPart => {
-      const summary = `${formatPath([section, ...path])}: ${what} is not carried out by this version of sallyport`
+      const field = formatPath([section, ...path])
+      const summary = `${field}: ${what} is not carried out by this version of sallyport`
       const where = file.placeOf([section, ...path], 'key')
       const parts = { id: `config.unsupported-${of}`, severity: 'error', summary, remedy, where } as const
-      return { ...finding(parts), severity: 'error', class: of }
+      return { ...finding(parts), severity: 'error', class: of, field }
     },
   )
   return inFileOrder(found)

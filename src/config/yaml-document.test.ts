@@ -54,12 +54,41 @@ test('a bomb of aliases is refused, not unfolded', () => {
   assert.notDeepEqual(complaints(['l0: &l0 [x]', ...levels].join('\n')), [])
 })
 
+test('an alias within what it names, of nothing, or merged where no mapping is, is refused at a place', () => {
+  assert.match(
+    complaints('name: a\nitems: &all [*all]\n').join(),
+    /^x\.yaml:2:14: the alias \*all stands within what it names/,
+  )
+  assert.match(complaints('name: *none\n').join(), /^x\.yaml:\d+:\d+: .*none/)
+  assert.match(complaints('<<: a\n').join(), /^x\.yaml:\d+:\d+: /)
+})
+
 test('whatever text comes, the answer is a value or complaints with a place', () => {
   const text = fc.oneof(
     fc.string(),
     fc
       .array(
-        fc.constantFrom('name: ', '- ', 'items:', '\n', '  ', '{', ']', '"', '&a ', '*a', '1', ': ', '|', '? ', '!!x '),
+        fc.constantFrom(
+          'name: ',
+          '- ',
+          'items:',
+          '\n',
+          '  ',
+          '{',
+          ']',
+          '"',
+          '&a ',
+          '*a',
+          '1',
+          ': ',
+          '|',
+          '? ',
+          '!!x ',
+          '<<: ',
+          '[',
+          '}',
+          '---\n',
+        ),
       )
       .map((parts) => parts.join('')),
   )
