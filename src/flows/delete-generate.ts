@@ -7,6 +7,7 @@ import type { DeleteImageSetConfiguration } from '../config/delete-image-set-con
 import { KnownError } from '../errors/known-error.ts'
 import { mapConcurrently } from '../host/concurrency.ts'
 import { acquireLock } from '../host/lock.ts'
+import { asMirrored } from '../mirror/as-mirrored.ts'
 import { targetRepository } from '../mirror/destination.ts'
 import { failureBits } from '../mirror/done.ts'
 import { imagesOfRelease, readKnownRelease } from '../mirror/known-release.ts'
@@ -110,7 +111,9 @@ async function selectUnwanted(
       return []
     }
   })
-  const all = [...images, ...known.flat()].map((image) => listedFromSelection(v1Names ? v1Name(image) : image))
+  const wanted = [...images, ...known.flat()]
+  const named = v1Names ? wanted.map(v1Name) : asMirrored(wanted, context.recorded)
+  const all = named.map(listedFromSelection)
   return { images: platform?.graph ? [...all, ...graphImage(context)] : all, failures }
 }
 

@@ -77,7 +77,8 @@ class DeletionRun {
 
   async run(): Promise<ListedDeletion> {
     const { target, items, isDryRun, onEvent } = this.#request
-    const { repositories, failures, rules } = await planWith(this.#context, listedFromItems(items, target))
+    const images = listedFromItems(items, target, knownDestinations(this.#context))
+    const { repositories, failures, rules } = await planWith(this.#context, images)
     for (const { image, error } of failures) this.#fail(image, error)
     const manifests = repositories.reduce((sum, { plan }) => sum + plan.manifests.length, 0)
     onEvent({ type: 'deletion.planned', manifests, repositories: repositories.length })
@@ -203,4 +204,9 @@ class DeletionRun {
       )
     return new Set(blobs(true)).difference(new Set(blobs(false)))
   }
+}
+
+function knownDestinations({ recorded }: DeleteContext): ReadonlySet<string> {
+  const attached = recorded.flatMap((image) => image.attached.map(({ destination }) => destination))
+  return new Set([...recorded.map(({ destination }) => destination), ...attached])
 }

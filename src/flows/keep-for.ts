@@ -5,7 +5,9 @@ import { loadClusterAccess } from '../config/kubeconfig.ts'
 import { unsupportedParts } from '../config/unsupported-parts.ts'
 import { readTextFile } from '../config/yaml-document.ts'
 import { KnownError } from '../errors/known-error.ts'
+import { asMirrored } from '../mirror/as-mirrored.ts'
 import type { MirrorTarget } from '../mirror/destination.ts'
+import type { DoneImage } from '../mirror/done.ts'
 import type { KeptImage, KeptSelection } from '../mirror/kept-images.ts'
 import { selectImages } from '../mirror/select.ts'
 import type { SelectOptions } from '../mirror/select-release.ts'
@@ -21,6 +23,8 @@ export interface KeepSources {
 
 export interface KeepForContext extends SelectOptions {
   readonly target: MirrorTarget
+  /** What the workspace knows to be at the target. */
+  readonly recorded: readonly DoneImage[]
 }
 
 /** What the API of a cluster is asked for; who may not read one of them must not be told that nothing is in use. */
@@ -72,7 +76,8 @@ async function selectionOf(file: string, text: string, context: KeepForContext):
   const [part] = unsupportedParts(loaded)
   if (part) throw selectsMore(file, part.summary)
   const { images, blocked, unreadable } = await selectImages(loaded.configuration, context.target, context)
-  const selection = { user: file, images, unreadable: unreadable.map(({ image }) => image.source) }
+  const both = [...images, ...asMirrored(images, context.recorded)]
+  const selection = { user: file, images: both, unreadable: unreadable.map(({ image }) => image.source) }
   if (images.length + blocked.length + unreadable.length === 0) throw namesNothing(file)
   return selection
 }

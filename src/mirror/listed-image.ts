@@ -62,14 +62,19 @@ export function listedBeside({ item }: ListedImage, place: Reference): ListedIma
  * Names of oc-mirror's local cache (`localhost:PORT/…`) are taken as names below the target: lists of older versions have
  * them.
  *
+ * @param known destinations that the workspace recorded for this target: folded paths need not be below it
  * @throws KnownError CONFIG_INVALID where an item is for another target
  */
-export function listedFromItems(items: readonly DeleteItem[], target: MirrorTarget): readonly ListedImage[] {
+export function listedFromItems(
+  items: readonly DeleteItem[],
+  target: MirrorTarget,
+  known: ReadonlySet<string> = new Set(),
+): readonly ListedImage[] {
   return items.map((item) => {
     const place = readName(item.imageReference)
     if (place === undefined) throw notAnImage(item)
     const isBelow = repositoryName(place).startsWith(`${formatMirrorTarget(target)}/`)
-    if (isBelow) return listed(place, item)
+    if (isBelow || known.has(formatReference(place))) return listed(place, item)
     if (!/^localhost(?::\d+)?$/.test(place.registry)) throw anotherTarget(item, target)
     const repository = [target.path, place.repository].filter(Boolean).join('/')
     return listed({ ...place, registry: target.registry, repository }, item)

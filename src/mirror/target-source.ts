@@ -50,7 +50,9 @@ export class TargetPlaces {
 
   constructor(target: MirrorTarget, recorded: readonly DoneImage[]) {
     this.#target = target
-    this.#bySource = Map.groupBy(recorded, ({ source }) => source)
+    const names = recorded.flatMap((image) => namesOf(image).map((name) => ({ name, image })))
+    const grouped = Map.groupBy(names, ({ name }) => name)
+    this.#bySource = new Map([...grouped].map(([name, all]) => [name, all.map(({ image }) => image)]))
     const destinations = Map.groupBy(recorded, ({ source }) => repositoryName(parseReference(source)))
     this.#repositories = new Map(
       [...destinations].map(([source, images]) => {
@@ -86,4 +88,11 @@ export class TargetPlaces {
     const [image] = this.#bySource.get(formatReference(reference)) ?? []
     return image && { mediaType: '', digest: image.digest, size: 0 }
   }
+}
+
+/** A tag beside a digest is a name of its own: who uses the image may know only that. */
+function namesOf({ source }: DoneImage): readonly string[] {
+  const { registry, repository, tag, digest } = parseReference(source)
+  const isBoth = tag !== undefined && digest !== undefined
+  return isBoth ? [source, formatReference({ registry, repository, tag })] : [source]
 }

@@ -9,6 +9,7 @@ import { BlobStore } from '../../src/store/blob-store.ts'
 import { collectGarbage } from '../../src/store/collect-garbage.ts'
 import { readStatistics } from '../../src/store/statistics.ts'
 import { deleteSetText, runGenerate, runListed } from '../../testkit/delete-run.ts'
+import { startEmbeddedRegistry } from '../../testkit/embedded-registry.ts'
 import { makeImage } from '../../testkit/image.ts'
 import { runMirror } from '../../testkit/mirror-run.ts'
 import { mirroredSite } from '../../testkit/mirrored-site.ts'
@@ -263,4 +264,20 @@ test('names that oc-mirror v1 gave are deleted only where the tag stands for tha
     ],
   )
   assert.equal(upstream.registry.requests.length, 0, 'no source is asked')
+})
+
+test('images are deleted under the names that the workspace gave them, where the list of wishes does not say', async (t) => {
+  const upstream = await startUpstream(t)
+  const { address } = await startEmbeddedRegistry(t)
+  const at = { target: `docker://${address}/ocp`, workspace: await tempDir(t) }
+  const name = 'quay.io/extra/single:1'
+  const mirror = { additionalImages: [{ name, targetRepo: 'other/place', targetTag: 'mine' }] }
+  const config = JSON.stringify({ kind: 'ImageSetConfiguration', apiVersion: 'mirror.openshift.io/v2alpha1', mirror })
+  await runMirror(t, { ...at, config, registriesConf: upstream.registriesConf })
+  const { fates, files } = await runGenerate(t, { ...at, config: deleteSetText({ additional: [{ name }] }) })
+  assert.deepEqual(
+    fates.map(({ item, fate }) => [item.item.imageReference, fate]),
+    [[`${at.target}/other/place:mine`, 'deleted']],
+  )
+  assert.equal((await runListed(t, { ...at, list: files[0] ?? '' })).manifests, 1)
 })
