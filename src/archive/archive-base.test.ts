@@ -82,3 +82,16 @@ test('a full archive builds on nothing, and numbers go on', async (t) => {
   const base = await openBase(directory, { isFull: true })
   assert.deepEqual([base.sequence, base.parent, base.count], [1, undefined, 0])
 })
+
+test('every image of a plan that is longer than what is read at once is known whole', async (t) => {
+  const blobs = (name: number) => Array.from({ length: 8 }, (_, n) => `${name}.${n}`)
+  const images = Array.from({ length: 2000 }, (_, n) => ({ name: `image-${n}`, blobs: blobs(n) }))
+  const sample = { sequence: 1, images, missing: [blobNamed('1999.7')] }
+  assert.ok(sampleArchive(sample).front.record.files.plan.size > 1024 * 1024)
+  const base = await openBase(await workspaceWith(t, [sample]), {})
+  assert.equal(base.count, 2000 * 9 - 1)
+  assert.deepEqual(
+    images.filter(({ name }) => !whole(base, name)).map(({ name }) => name),
+    ['image-1999'],
+  )
+})

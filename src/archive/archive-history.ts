@@ -36,7 +36,7 @@ const HistoryState = z.object({
   missing: z.array(DigestText),
 })
 
-/** One archive; its content is read by `readHistoryContent`. */
+/** One archive; its content is read by `sumHistory`. */
 export interface HistoryEntry extends z.infer<typeof HistoryState> {
   /** Where its record lies. */
   readonly directory: string

@@ -1,14 +1,15 @@
-/** What an archive in the history brought: its images, its content, and what each of its manifests needs. */
+/** What the archives of a history brought: their images, their content, and what each of their manifests needs. */
+import { createReadStream } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import * as z from 'zod'
 import { KnownError } from '../errors/known-error.ts'
-import { type Digest, digestOf, isDigest } from '../oci/digest.ts'
+import { type Digest, digestOf, hasherFor, isDigest } from '../oci/digest.ts'
 import type { HistoryEntry } from './archive-history.ts'
-import { parseBlobs, parseRecord } from './archive-index.ts'
+import { parseRecord } from './archive-index.ts'
 import type { ArchiveImage } from './records.ts'
 
-export interface HistoryContent {
+interface HistoryContent {
   readonly images: readonly ArchiveImage[]
   /** Blobs and manifests that the archive carries, by its index. */
   readonly carried: readonly Digest[]
@@ -34,16 +35,15 @@ const DigestText = z.custom<Digest>((value) => typeof value === 'string' && isDi
 const ManifestLine = z.object({ digest: DigestText, needs: z.array(DigestText) })
 
 /** @throws KnownError ARCHIVE_INVALID where the record is not what was recorded */
-export async function readHistoryContent(entry: HistoryEntry): Promise<HistoryContent> {
+async function readHistoryContent(entry: HistoryEntry): Promise<HistoryContent> {
   const path = (name: string) => join(entry.directory, name)
   const recordBytes = await readProven(path('archive.json'), entry.id)
   const { images, files } = parseRecord(recordBytes, path('archive.json'))
-  const blobs = parseBlobs(await readProven(path('blobs.txt'), files.blobs.digest), path('blobs.txt'))
   return {
     images,
-    carried: blobs.filter(({ place }) => place !== undefined).map(({ digest }) => digest),
+    carried: carriedIn(await readProven(path('blobs.txt'), files.blobs.digest), path('blobs.txt')),
     missing: new Set(entry.missing),
-    needs: needsOf(await readProven(path('plan.json'), files.plan.digest), path('plan.json')),
+    needs: await readNeeds(path('plan.json'), files.plan.digest),
   }
 }
 
@@ -95,20 +95,62 @@ async function readProven(path: string, digest: Digest): Promise<Buffer> {
   return bytes
 }
 
-/** Manifests are the last part of a plan, one a line: the rest of it, which is many times as long, need not be parsed. */
-function needsOf(plan: Buffer, path: string): Map<Digest, readonly Digest[]> {
-  const start = plan.lastIndexOf('\n"manifests":[\n')
-  const manifests = start < 0 ? [] : plan.toString('utf8', start).split('\n').slice(2, -3)
+const space = 0x20
+const lineFeed = 0x0a
+const digestEnd = 'sha256:'.length + 64
+/** Of the size, and of the volume, in a line of `blobs.txt`; 0 is the volume of what is not carried. */
+const [sizeDigits, volumeDigits] = [15, 9]
+
+/** Only the digests are kept of a hundred thousand lines. What is not carried comes last. */
+function carriedIn(table: Buffer, path: string): Digest[] {
+  const carried: Digest[] = []
+  for (let start = 0; start < table.length; start = table.indexOf(lineFeed, start) + 1) {
+    const end = table[start + digestEnd] === space ? start + digestEnd : table.indexOf(space, start)
+    const digest = table.toString('latin1', start, end)
+    const volume = end + 1 + sizeDigits + 1
+    const isCarried = /[1-9]/.test(table.toString('latin1', volume, volume + volumeDigits))
+    if (!isDigest(digest)) throw damagedRecord(path)
+    if (!isCarried) break
+    carried.push(digest)
+  }
+  return carried
+}
+
+const manifestsMark = Buffer.from('\n"manifests":[\n')
+
+/** Manifests are the last part of a plan, one a line: the rest of it, which is many times as long, is only hashed. */
+async function readNeeds(path: string, digest: Digest): Promise<Map<Digest, readonly Digest[]>> {
   const needs = new Map<Digest, readonly Digest[]>()
+  const hash = hasherFor('sha256')
+  let rest: Buffer = Buffer.alloc(0)
+  let isInside = false
   try {
-    for (const line of manifests) {
-      const manifest = ManifestLine.parse(JSON.parse(line.replace(/,$/, '')))
-      needs.set(manifest.digest, manifest.needs)
+    for await (const chunk of createReadStream(path, { highWaterMark: 1024 * 1024 })) {
+      hash.update(chunk)
+      rest = Buffer.concat([rest, chunk])
+      const mark: number = isInside ? -1 : rest.indexOf(manifestsMark)
+      if (mark >= 0) rest = rest.subarray(mark + manifestsMark.length)
+      isInside ||= mark >= 0
+      rest = isInside ? takeManifests(rest, needs) : rest.subarray(Math.max(0, rest.length - manifestsMark.length))
     }
   } catch (cause) {
     throw damagedRecord(path, cause)
   }
+  if (`sha256:${hash.digest('hex')}` !== digest) throw damagedRecord(path)
   return needs
+}
+
+/** @returns what is left after the last whole line */
+function takeManifests(bytes: Buffer, needs: Map<Digest, readonly Digest[]>): Buffer {
+  let start = 0
+  for (let end = bytes.indexOf(lineFeed); end >= 0; end = bytes.indexOf(lineFeed, start)) {
+    const line = bytes.toString('utf8', start, end)
+    start = end + 1
+    if (!line.startsWith('{')) continue
+    const manifest = ManifestLine.parse(JSON.parse(line.replace(/,$/, '')))
+    needs.set(manifest.digest, manifest.needs)
+  }
+  return bytes.subarray(start)
 }
 
 function damagedRecord(path: string, cause?: unknown): KnownError {
