@@ -7,7 +7,7 @@ import { maxManifestBytes, parseManifest } from '../oci/manifest.ts'
 import { formatReference, parseReference, type Reference, repositoryName } from '../oci/reference.ts'
 import { referrerDescriptor } from '../oci/referrer.ts'
 import type { Archive } from './archive.ts'
-import type { ArchiveImage } from './records.ts'
+import type { ArchiveHole, ArchiveImage } from './records.ts'
 
 /** The target itself, which holds what an increment does not carry. */
 export interface BeyondArchive {
@@ -33,6 +33,8 @@ class ArchiveSource implements ContentSource {
   readonly #beyond: BeyondArchive | undefined
   /** By `HOST/PATH:TAG`, or as the source was written. */
   readonly #images = new Map<string, ArchiveImage>()
+  /** By source: what could not be had when an archive was made. */
+  readonly #holes = new Map<string, ArchiveHole>()
   readonly #attached = new Map<Digest, ArchiveImage[]>()
   /** Repositories at the target, by `HOST/PATH` of the source. */
   readonly #destinations = new Map<string, Set<string>>()
@@ -41,13 +43,17 @@ class ArchiveSource implements ContentSource {
     this.#archives = archives.toReversed()
     this.#beyond = beyond
     for (const image of archives.flatMap(({ record }) => record.images)) this.#enter(image)
+    for (const hole of archives.flatMap(({ record, holes }) => holes?.images ?? record.failed ?? [])) {
+      this.#holes.set(hole.source, hole)
+    }
   }
 
   async resolve(reference: Reference, signal?: AbortSignal): Promise<Descriptor | undefined> {
     const digest = this.#digestOf(reference)
-    if (digest === undefined) return undefined
-    const known = this.#descriptor(digest)
+    const known = digest && this.#descriptor(digest)
     if (known) return known
+    this.#refuseHole(reference)
+    if (digest === undefined) return undefined
     return this.#askBeyond(reference, (source, place) => source.resolve({ ...place, digest }, signal))
   }
 
@@ -61,9 +67,10 @@ class ArchiveSource implements ContentSource {
 
   async fetchManifest(reference: Reference, signal?: AbortSignal): Promise<RawManifest | undefined> {
     const digest = this.#digestOf(reference)
-    if (digest === undefined) return undefined
-    const archive = this.#carrierOf(digest)
+    const archive = digest && this.#carrierOf(digest)
     if (archive) return readManifest(archive, digest, signal)
+    this.#refuseHole(reference)
+    if (digest === undefined) return undefined
     return this.#askBeyond(reference, (source, place) => source.fetchManifest({ ...place, digest }, signal))
   }
 
@@ -105,6 +112,20 @@ class ArchiveSource implements ContentSource {
 
   #digestOf(reference: Reference): Digest | undefined {
     return reference.digest ?? this.#images.get(formatReference(reference))?.digest
+  }
+
+  /** @throws KnownError ARCHIVE_INCOMPLETE */
+  #refuseHole(reference: Reference): void {
+    const hole = this.#holes.get(formatReference(reference))
+    if (!hole) return
+    throw new KnownError(
+      'ARCHIVE_INCOMPLETE',
+      `${hole.source} is not in the archive: it was not to be had when the archive was made (${hole.code}: ${hole.message})`,
+      {
+        details: { image: hole.source, code: hole.code },
+        hint: 'On the connected side mend what is said above and run mirror again: the next archive brings it.',
+      },
+    )
   }
 
   #descriptor(digest: Digest): Descriptor | undefined {

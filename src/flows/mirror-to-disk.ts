@@ -32,13 +32,13 @@ import { type MirrorPlan, planMirror, selectedOf } from '../mirror/plan.ts'
 import { parsePlan, planLines } from '../mirror/plan-file.ts'
 import { checkPlanFits, resolvedImagesOf } from '../mirror/planned-images.ts'
 import { groupAttached, resolveImages } from '../mirror/resolve-images.ts'
-import type { SelectedImage, Selection } from '../mirror/selection.ts'
+import type { SelectedImage } from '../mirror/selection.ts'
 import { type TransferReport, transfer } from '../mirror/transfer.ts'
 import { type Workspace, writeWhole } from '../mirror/workspace.ts'
 import type { ContentSource } from '../oci/content.ts'
 import type { Digest } from '../oci/digest.ts'
 import { formatReference } from '../oci/reference.ts'
-import { selectWanted } from './select-wanted.ts'
+import { type Retry, selectWanted, type WantedSelection } from './select-wanted.ts'
 
 export interface MirrorToDiskRequest {
   readonly config: ImageSetConfiguration
@@ -77,6 +77,8 @@ export interface MirrorToDiskResult {
   readonly proven: number
   readonly blocked: readonly SelectedImage[]
   readonly failures: readonly FailedImage[]
+  readonly policy: FailurePolicy
+  readonly retry?: Retry
   /** What of the history could not be used. */
   readonly findings: readonly Finding[]
   readonly report?: TransferReport
@@ -142,18 +144,19 @@ class DiskRun {
     const unfinished = isDryRun ? undefined : await readUnfinished(directory)
     const base = await openBase(historyDirectories(workspace.state).written, options)
     if (unfinished) return this.#goOn(unfinished, base)
-    const { images, blocked } = given ? this.#selectPlanned(given) : await this.#select()
+    const { images, blocked, retry } = given ? this.#selectPlanned(given) : await this.#select()
     const whole = given ? new Map() : await this.#heldWhole(images, base)
     const resolved = given ? resolvedImagesOf(given) : await this.#resolveAll(images.filter((one) => !whole.has(one)))
     const prepared = this.#prepare({ images, whole, resolved }, base)
-    const result = { plan: prepared.plan, proven: whole.size, blocked, findings: base.findings }
+    const about = { findings: base.findings, policy: this.#policy, ...(retry && { retry }) }
+    const result = { ...about, plan: prepared.plan, proven: whole.size, blocked }
     if (isDryRun) return { ...result, ...this.#outcome(), files: await this.#writeMapping(images, resolved) }
     const isNothingNew = prepared.draft.carried.length === 0 && resolved.length === 0
     if (isNothingNew) return { ...result, ...this.#outcome(), files: [] }
     return { ...result, ...(await this.#write(prepared)), files: [] }
   }
 
-  #selectPlanned(plan: MirrorPlan): Pick<Selection, 'images' | 'blocked'> {
+  #selectPlanned(plan: MirrorPlan): Pick<WantedSelection, 'images' | 'blocked' | 'retry'> {
     checkPlanFits(plan, archiveTarget)
     const images = plan.images.filter(({ attachedTo }) => attachedTo === undefined).map(selectedOf)
     return { images, blocked: [] }
@@ -176,7 +179,7 @@ class DiskRun {
     return [all, lacking]
   }
 
-  async #select(): Promise<Selection> {
+  async #select(): Promise<WantedSelection> {
     const { config, workspace, signal, isRetry = false } = this.#request
     const policy = this.#policy
     const context = { config, target: archiveTarget, workspace, signal, policy, isRetry, local: this.#local }
@@ -253,7 +256,8 @@ class DiskRun {
     const plan = onlyCarried(parsePlan(planText, stem), (digest) => held.has(digest))
     onEvent({ type: 'mirror.planned', totals: plan.totals })
     const written = await this.#write({ draft, plan, resolved: [] })
-    return { plan, proven: 0, blocked: [], findings: base.findings, files: [], ...written }
+    const about = { findings: base.findings, policy: this.#policy }
+    return { ...about, plan, proven: 0, blocked: [], files: [], ...written }
   }
 
   async #write({ draft, plan, resolved }: Prepared): Promise<Written> {

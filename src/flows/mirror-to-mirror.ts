@@ -24,14 +24,14 @@ import { planLines } from '../mirror/plan-file.ts'
 import { checkPlanFits, resolvedImagesOf } from '../mirror/planned-images.ts'
 import { groupAttached, resolveImages } from '../mirror/resolve-images.ts'
 import { mirrorSets, writeResources } from '../mirror/resources.ts'
-import type { SelectedImage, Selection } from '../mirror/selection.ts'
+import type { SelectedImage } from '../mirror/selection.ts'
 import { type TransferReport, transfer } from '../mirror/transfer.ts'
 import { recordWanted } from '../mirror/wanted.ts'
 import { type Workspace, writeWhole } from '../mirror/workspace.ts'
 import type { ContentSource, ContentTarget } from '../oci/content.ts'
 import type { Digest } from '../oci/digest.ts'
 import { formatReference } from '../oci/reference.ts'
-import { selectWanted } from './select-wanted.ts'
+import { type Retry, selectWanted, type WantedSelection } from './select-wanted.ts'
 
 export interface MirrorRequest {
   readonly config: ImageSetConfiguration
@@ -68,6 +68,8 @@ export interface MirrorResult {
   readonly proven: number
   readonly blocked: readonly SelectedImage[]
   readonly failures: readonly FailedImage[]
+  readonly policy: FailurePolicy
+  readonly retry?: Retry
   readonly report?: TransferReport
   /** Paths of the files that were written, or found to be right. */
   readonly files: readonly string[]
@@ -113,7 +115,7 @@ class MirrorRun {
   async run(): Promise<MirrorResult> {
     const { workspace, onEvent, isDryRun, plan: given } = this.#request
     const failures = this.#failures
-    const { images, blocked } = given ? await this.#selectPlanned(given) : await this.#select()
+    const { images, blocked, retry } = given ? await this.#selectPlanned(given) : await this.#select()
     const recorded = (await readDone(workspace)).get(this.#targetName) ?? []
     const suspects = recorded.filter(({ suspect }) => suspect !== undefined)
     const { resolved, present, proven } = given
@@ -122,7 +124,7 @@ class MirrorRun {
     const movable = resolved.filter(({ selected }) => !failures.has(selected))
     const plan = planMirror(this.#targetName, movable, (image) => present.has(image))
     onEvent({ type: 'mirror.planned', totals: plan.totals })
-    const base = { images, plan, proven, blocked }
+    const base = { images, plan, proven, blocked, policy: this.#policy, ...(retry && { retry }) }
     if (isDryRun) return { ...base, ...this.#outcome(), files: [await this.#writeMapping(images, resolved)] }
     const report = movable.length > 0 ? await this.#transfer(plan, suspects) : undefined
     const selected = resolved.map((image) => image.selected)
@@ -162,14 +164,14 @@ class MirrorRun {
     return { resolved: [...planned.filter(isKnown), ...again], present, proven: 0 }
   }
 
-  async #selectPlanned(plan: MirrorPlan): Promise<Pick<Selection, 'images' | 'blocked'>> {
+  async #selectPlanned(plan: MirrorPlan): Promise<Pick<WantedSelection, 'images' | 'blocked' | 'retry'>> {
     checkPlanFits(plan, this.#request.target)
     const images = plan.images.filter(({ attachedTo }) => attachedTo === undefined).map(selectedOf)
     if (!this.#request.isDryRun) await recordWanted(this.#request.workspace, this.#targetName, images)
     return { images, blocked: [] }
   }
 
-  async #select(): Promise<Selection> {
+  async #select(): Promise<WantedSelection> {
     const { config, target, workspace, signal, isDryRun, isRetry = false } = this.#request
     const selection = await selectWanted({
       ...{ config, target, workspace, signal, isRetry, source: this.#source, policy: this.#policy },

@@ -15,11 +15,24 @@ export interface WantedOptions extends SelectOptions {
   readonly isRetry: boolean
 }
 
+export interface WantedSelection extends Selection {
+  /** What `--retry-failed` made of the last run. */
+  readonly retry?: Retry
+}
+
+export interface Retry {
+  /** How many images failed in the last run, and are tried again. */
+  readonly tried: number
+  /** How many failed, and are no longer asked for. */
+  readonly gone: number
+}
+
 /** @throws KnownError CONFIG_INVALID */
-export async function selectWanted(options: WantedOptions): Promise<Selection> {
+export async function selectWanted(options: WantedOptions): Promise<WantedSelection> {
   const { config, target, policy, isRetry, workspace } = options
   const selection = await selectImages(config, target, { ...options, skip: skippedClasses(policy) })
   if (!isRetry) return selection
   const failed = (await readFailed(workspace)).get(formatMirrorTarget(target)) ?? []
-  return { ...selection, images: selectFailed(selection.images, failed).images }
+  const { images, gone } = selectFailed(selection.images, failed)
+  return { ...selection, images, retry: { tried: images.length, gone: gone.length } }
 }

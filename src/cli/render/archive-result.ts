@@ -1,7 +1,7 @@
 /** What mirroring to disk did, for people. */
 import type { MirrorToDiskResult } from '../../flows/mirror-to-disk.ts'
 import { formatReference } from '../../oci/reference.ts'
-import { renderFailures } from './failures.ts'
+import { renderFailures, renderRetry } from './failures.ts'
 import { failureJson } from './mirror-result.ts'
 import { count, formatBytes, formatDuration } from './quantities.ts'
 
@@ -11,7 +11,7 @@ interface About {
 }
 
 export function renderArchiveResult(result: MirrorToDiskResult, { directory, elapsedMs }: About): string {
-  const { archive, failures, blocked, proven } = result
+  const { archive, failures, blocked, proven, policy } = result
   const lines: string[] = []
   if (archive) {
     const { record, files, bytes } = archive
@@ -28,7 +28,8 @@ export function renderArchiveResult(result: MirrorToDiskResult, { directory, ela
     )
   }
   if (blocked.length > 0) lines.push(`${count(blocked.length, 'image')} left out by blockedImages`)
-  if (failures.length > 0) lines.push('', ...renderFailures(failures))
+  lines.push(...renderRetry(result))
+  if (failures.length > 0) lines.push('', ...renderFailures(failures, policy))
   lines.push('', ...nextSteps(result, directory))
   return `${lines.join('\n')}\n`
 }
@@ -46,7 +47,7 @@ function nextSteps({ archive, failures }: MirrorToDiskResult, directory: string)
 }
 
 export function renderArchiveDryRun(
-  { plan, proven, blocked, failures, files }: MirrorToDiskResult,
+  { plan, proven, blocked, failures, files, policy }: MirrorToDiskResult,
   about: About,
 ): string {
   const { totals } = plan
@@ -55,7 +56,7 @@ export function renderArchiveDryRun(
     `  images     ${count(proven + totals.images, 'image')}, ${proven} of them held by the other side`,
     `  bytes      ${formatBytes(totals.bytes)} in ${count(totals.blobs, 'blob')}, and ${count(plan.manifests.length, 'manifest')}`,
     ...(blocked.length > 0 ? [`  left out   ${count(blocked.length, 'image')} by blockedImages`] : []),
-    ...(failures.length > 0 ? ['', ...renderFailures(failures)] : []),
+    ...(failures.length > 0 ? ['', ...renderFailures(failures, policy)] : []),
     '',
     'largest blobs:',
     ...plan.blobs

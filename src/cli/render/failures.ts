@@ -1,4 +1,5 @@
 /** What could not be brought, for people: by cause, because a registry that is down is one thing to mend, not two hundred. */
+import type { Retry } from '../../flows/select-wanted.ts'
 import { type FailurePolicy, failurePolicyOf } from '../../mirror/failure-policy.ts'
 import type { FailedImage } from '../../mirror/failures.ts'
 import { formatReference } from '../../oci/reference.ts'
@@ -17,6 +18,14 @@ export function renderFailures(failures: readonly FailedImage[], policy: Failure
     ),
     ...renderCauses('missing, as allowed', failures.filter(isHole)),
   ]
+}
+
+/** What `--retry-failed` found to try. */
+export function renderRetry({ retry }: { readonly retry?: Retry }): string[] {
+  if (!retry) return []
+  const gone =
+    retry.gone > 0 ? [`${count(retry.gone, 'image')} that failed in the last run: not asked for any more`] : []
+  return retry.tried > 0 ? gone : [...gone, 'the last run left no failures: nothing was tried again']
 }
 
 function renderCauses(title: string, failures: readonly FailedImage[]): string[] {

@@ -2,11 +2,11 @@
 import type { MirrorResult } from '../../flows/mirror-to-mirror.ts'
 import type { FailedImage } from '../../mirror/failures.ts'
 import { formatReference } from '../../oci/reference.ts'
-import { renderFailures } from './failures.ts'
+import { renderFailures, renderRetry } from './failures.ts'
 import { count, formatBytes, formatDuration } from './quantities.ts'
 
 export function renderMirrorResult(result: MirrorResult, elapsedMs: number): string {
-  const { plan, proven, blocked, failures, report, files } = result
+  const { plan, proven, blocked, failures, report, files, policy } = result
   const lines: string[] = []
   const there = proven + plan.totals.present
   const moved = report
@@ -17,7 +17,8 @@ export function renderMirrorResult(result: MirrorResult, elapsedMs: number): str
     `${summary}${failures.length > 0 ? `, ${failures.length} failed` : ''}; ${moved}; ${formatDuration(elapsedMs)}`,
   )
   if (blocked.length > 0) lines.push(`${count(blocked.length, 'image')} left out by blockedImages`)
-  if (failures.length > 0) lines.push('', ...renderFailures(failures))
+  lines.push(...renderRetry(result))
+  if (failures.length > 0) lines.push('', ...renderFailures(failures, policy))
   if (files.length > 0) lines.push('', 'files:', ...files.map((file) => `  ${file}`))
   lines.push('', ...nextStep(result))
   return `${lines.join('\n')}\n`
@@ -39,7 +40,7 @@ function nextStep({ failures, files }: MirrorResult): string[] {
   return directory ? [`Next: sallyport verify mirror, then oc apply -f ${directory}`] : []
 }
 
-export function renderDryRun({ plan, proven, blocked, failures, files }: MirrorResult): string {
+export function renderDryRun({ plan, proven, blocked, failures, files, policy }: MirrorResult): string {
   const { totals } = plan
   const lines = [
     `would mirror to ${plan.target}:`,
@@ -48,7 +49,7 @@ export function renderDryRun({ plan, proven, blocked, failures, files }: MirrorR
     `  mounts     ${totals.mounts} within the target`,
     `  manifests  ${totals.manifests}`,
     ...(blocked.length > 0 ? [`  left out   ${count(blocked.length, 'image')} by blockedImages`] : []),
-    ...(failures.length > 0 ? ['', ...renderFailures(failures)] : []),
+    ...(failures.length > 0 ? ['', ...renderFailures(failures, policy)] : []),
     '',
     'largest blobs:',
     ...plan.blobs
