@@ -1,13 +1,17 @@
 /** The way of an archive over the gap, inside the test process: written from an upstream, repaired, loaded. */
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { parseImageSetConfiguration } from '../src/config/image-set-configuration.ts'
 import type { RepairList } from '../src/archive/repair-list.ts'
+import { parseImageSetConfiguration } from '../src/config/image-set-configuration.ts'
+import { type ArchiveLoad, diskToMirror } from '../src/flows/disk-to-mirror.ts'
 import { type MirrorToDiskResult, mirrorToDisk } from '../src/flows/mirror-to-disk.ts'
 import { type RepairResult, writeRepair } from '../src/flows/repair-archive.ts'
+import { parseMirrorTarget } from '../src/mirror/destination.ts'
 import { workspaceAt } from '../src/mirror/workspace.ts'
 import { parseRegistriesConf } from '../src/registries/parse.ts'
+import type { RunningRegistry } from '../src/registry/server.ts'
 import { withRegistriesConf } from '../src/remote/registries-conf-source.ts'
+import { startEmbeddedRegistry } from './embedded-registry.ts'
 import { FakeClock } from './fake-clock.ts'
 import { type Cleanup, tempDir } from './temp-dir.ts'
 import { testClient } from './test-client.ts'
@@ -40,5 +44,30 @@ export async function connectedSide(t: Cleanup): Promise<ConnectedSide> {
         config: parseImageSetConfiguration({ file: 'isc.yaml', text: configuration }),
       }),
     repair: (directory, list) => writeRepair({ ...common, directory, list }),
+  }
+}
+
+export interface ClosedSide {
+  readonly registry: RunningRegistry
+  /** Loads what is in a directory, into an empty registry and workspace. */
+  load(directory: string): Promise<readonly ArchiveLoad[]>
+}
+
+export async function closedSide(t: Cleanup): Promise<ClosedSide> {
+  const registry = await startEmbeddedRegistry(t)
+  const { client } = testClient(t)
+  const workspace = workspaceAt(join(await tempDir(t), 'workspace'), '/')
+  return {
+    registry,
+    load: (directory) =>
+      diskToMirror({
+        directory,
+        workspace,
+        registry: client,
+        target: parseMirrorTarget(`docker://${registry.address}/closed`),
+        clock: new FakeClock(),
+        signal: new AbortController().signal,
+        onEvent: () => undefined,
+      }),
   }
 }

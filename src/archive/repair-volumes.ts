@@ -123,21 +123,23 @@ function resultOf({ volume, path, wasMissing, rebuiltBytes, lostBytes }: Patient
   return { volume, file: path.slice(path.lastIndexOf('/') + 1), wasMissing, rebuiltBytes, lostBytes }
 }
 
-/** Parity of another archive must not be written into this one. */
+/** What belongs to another archive must not be written over, nor its parity be used. */
 async function checkIdentity(directory: string, stem: string, { record }: ParityFile): Promise<void> {
   const { volumes } = await archiveFiles(directory, stem)
-  const ids: string[] = []
   for (const name of volumes.values()) {
     const file = await openBlocks(join(directory, name), 'read')
     const id = file && (await readId(file))
     await file?.close()
-    if (id !== undefined) ids.push(id)
+    if (id === undefined || isNearly(id, record.id)) continue
+    throw new KnownError(
+      'ARCHIVE_INVALID',
+      `${name} and the parity volumes in ${directory} are of different archives`,
+      {
+        details: { file: join(directory, name), archive: id, parity: record.id },
+        hint: 'One of them has the number of the other. Move what does not belong here to another directory; nothing was changed.',
+      },
+    )
   }
-  if (ids.length === 0 || ids.some((id) => isNearly(id, record.id))) return
-  throw new KnownError('ARCHIVE_INVALID', `The parity volumes of ${stem} in ${directory} are of another archive`, {
-    details: { directory, archive: ids[0], parity: record.id },
-    hint: 'They were made of an archive with the same number and other content. Remove them; nothing was changed.',
-  })
 }
 
 async function readId(file: FileHandle): Promise<string | undefined> {

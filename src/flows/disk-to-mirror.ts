@@ -7,7 +7,7 @@ import { historyDirectories, readHistory, recordLoad } from '../archive/archive-
 import { checkArchiveOrder, requireArchiveOrder } from '../archive/archive-order.ts'
 import { archiveSource } from '../archive/archive-source.ts'
 import { type FoundArchive, findArchives } from '../archive/find-archives.ts'
-import { openArchive } from '../archive/read-archive.ts'
+import { openWithRepairs } from '../archive/repaired-archive.ts'
 import { type ImageSetConfiguration, parseImageSetConfiguration } from '../config/image-set-configuration.ts'
 import type { Finding } from '../errors/finding.ts'
 import { KnownError } from '../errors/known-error.ts'
@@ -75,7 +75,7 @@ async function loadedInto({ workspace, target }: DiskToMirrorRequest) {
 }
 
 async function loadArchive(found: FoundArchive, request: DiskToMirrorRequest): Promise<ArchiveLoad> {
-  const archive = await openArchive(found)
+  const archive = await openWithRepairs(found, await findArchives(request.directory))
   try {
     await request.inspect?.(archive)
     const order = checkArchiveOrder(await loadedInto(request), archive, formatMirrorTarget(request.target))
