@@ -3,7 +3,7 @@
  * volumes or makes a reader work without end.
  */
 import { KnownError } from '../errors/known-error.ts'
-import type { Digest } from '../oci/digest.ts'
+import { algorithmOf, type Digest, type DigestAlgorithm } from '../oci/digest.ts'
 import { type ArchiveBlob, type ArchiveIndex, frontEntries } from './archive-index.ts'
 import { blobEntryName } from './entry-names.ts'
 import { sizes } from './format.ts'
@@ -16,6 +16,12 @@ import { padded } from './tar-space.ts'
 const smallestReadable = firstEntryOffset + 4 * sizes.tarBlock + sizes.endRecord + sizes.tarEnd
 /** A petabyte on the smallest media that anybody would carry. */
 const mostVolumes = 100_000
+
+/** Of a name only its length counts, and it is the same for all digests of an algorithm. */
+const sampleNames: Readonly<Record<DigestAlgorithm, string>> = {
+  sha256: blobEntryName(`sha256:${'0'.repeat(64)}`),
+  sha512: blobEntryName(`sha512:${'0'.repeat(128)}`),
+}
 
 export interface CheckedIndex {
   readonly blobs: ReadonlyMap<Digest, ArchiveBlob>
@@ -48,7 +54,7 @@ export function checkIndex(
     known.set(digest, blob)
     if (index >= count) continue
     if (!place) throw refuse(`${digest}, which is not carried, comes before what is`)
-    const [begin] = layout.place({ name: blobEntryName(digest), size })
+    const [begin] = layout.place({ name: sampleNames[algorithmOf(digest)], size })
     if (begin?.volume === place.volume && begin.offset === place.offset) continue
     const proper = `volume ${begin?.volume}, byte ${begin?.offset}`
     throw refuse(`${digest} at volume ${place.volume}, byte ${place.offset}; by the sizes it is at ${proper}`)

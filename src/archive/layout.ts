@@ -64,9 +64,10 @@ export class Layout {
   place(entry: LayoutEntry): readonly Segment[] {
     const { name, size } = entry
     const needed = headerBytes(name, size) + padded(size)
+    if (needed <= this.#rest()) return [this.#take(entry, name, { start: 0, length: size })]
     const smallest = headerBytes(partName(name, 1), size) + sizes.tarBlock
     const cannotBeCut = entry.isWhole === true || size === 0 || this.#rest() < smallest
-    if (this.#rest() < needed && cannotBeCut) this.#turn()
+    if (cannotBeCut) this.#turn()
     if (needed <= this.#rest()) return [this.#take(entry, name, { start: 0, length: size })]
     const segments: Segment[] = []
     for (let start = 0; start < size; ) {
