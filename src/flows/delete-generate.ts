@@ -71,7 +71,7 @@ async function generate(request: GenerateRequest): Promise<GeneratedDeletion> {
   const context = await openDeleteContext(request)
   const { images, failures } = await selectUnwanted(request, context)
   const planned = await planWith(context, images)
-  const fates = planned.repositories.flatMap(({ plan }) => plan.fates)
+  const fates = planned.repositories.flatMap(({ plan }) => plan.fates.filter(({ item }) => !item.isUnfinished))
   const attached = planned.repositories.flatMap(attachedOf)
   const all = [
     ...failures,

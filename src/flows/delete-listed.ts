@@ -83,7 +83,7 @@ class DeletionRun {
     const manifests = repositories.reduce((sum, { plan }) => sum + plan.manifests.length, 0)
     onEvent({ type: 'deletion.planned', manifests, repositories: repositories.length })
     if (!isDryRun) await this.#carryOut(repositories)
-    const fates = repositories.flatMap(({ plan }) => plan.fates)
+    const fates = repositories.flatMap(({ plan }) => plan.fates.filter(({ item }) => !item.isUnfinished))
     const wanted = new Set(this.#context.wanted.map(({ destination }) => `docker://${destination}`))
     const going = fates.filter(({ fate }) => fate === 'deleted' || fate === 'untagged')
     return {

@@ -11,6 +11,8 @@ export interface ListedImage extends Unwanted {
   readonly repository: Reference
   readonly item: DeleteItem
   readonly class: ContentClass
+  /** Left by an earlier run: nobody lists it now. */
+  readonly isUnfinished?: boolean
 }
 
 /** Types of `v2alpha1.ImageType` by the classes that oc-mirror reports apart. */

@@ -97,7 +97,13 @@ function unfinished(
   const known = new Set(listed.map((image) => JSON.stringify(image.name)))
   const names = [...(left?.tags ?? []).map((tag) => ({ tag })), ...(left?.digests ?? []).map((digest) => ({ digest }))]
   const fresh = names.filter((one) => !known.has(JSON.stringify(one)))
-  return fresh.map((one) => ({ repository, name: one, item: pendingItem(name, one), class: 'additional' }))
+  return fresh.map((one) => ({
+    repository,
+    name: one,
+    item: pendingItem(name, one),
+    class: 'additional',
+    isUnfinished: true,
+  }))
 }
 
 function pendingItem(repository: string, name: { tag: string } | { digest: Digest }) {
