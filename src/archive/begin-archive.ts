@@ -124,7 +124,7 @@ async function writeFront(
   volumes: WrittenVolumes | undefined,
 ): Promise<void> {
   const hash = hashFor(entry)
-  const writer = volumes && new PlacedWriter(volumes, entry.segments, { onWritten: () => undefined })
+  const writer = volumes && new PlacedWriter(volumes, entry.segments)
   for (const bytes of content) {
     hash.update(bytes)
     await writer?.write(bytes)

@@ -73,7 +73,7 @@ async function writeClosing(archive: OpenArchive, holes: ArchiveHoles): Promise<
     const [first] = segments
     if (!first) throw new RangeError(`${name} has no place`)
     const entry = new WrittenEntry({ name, size: bytes.byteLength }, first, { volumeBytes })
-    const writer = new PlacedWriter(volumes, segments, { onWritten: () => undefined })
+    const writer = new PlacedWriter(volumes, segments)
     await writer.write(bytes)
     await writer.settle()
     const hash = hashFor(entry)

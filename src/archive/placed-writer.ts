@@ -1,23 +1,24 @@
 import type { Segment } from './layout.ts'
 import type { WrittenVolumes } from './written-volumes.ts'
 
-/** One write call. Larger ones gain nothing and keep more memory busy. */
-const batchBytes = 512 * 1024
-/** More than this unwritten, and the sender has to wait. */
-const maxPendingBytes = 2 * batchBytes
+/** More full batches than this, and the sender has to wait. */
+const maxWaiting = 2
 
 /**
- * Writes the bytes of one entry to its place, which may be in several volumes. Chunks are gathered and written in batches
+ * Writes the bytes of one entry to its place, which may be in several volumes. They are gathered, and written in batches
  * while the next ones arrive.
  */
 export class PlacedWriter {
-  readonly #files: WrittenVolumes
+  readonly #volumes: WrittenVolumes
   readonly #segments: readonly Segment[]
   readonly #onWritten: (written: number) => void
-  #pending: Uint8Array[] = []
-  #pendingBytes = 0
   #written: number
   #piece = 0
+  #batch: Buffer | undefined
+  /** Bytes in the batch that is being filled. */
+  #filled = 0
+  /** Full ones, the next to be written first. */
+  readonly #waiting: { readonly batch: Buffer; readonly length: number }[] = []
   #writing: Promise<void> | undefined
   #failure: { readonly error: unknown } | undefined
 
@@ -26,14 +27,14 @@ export class PlacedWriter {
    * @param onWritten called with how many bytes of the entry are in its place, whenever there are more
    */
   constructor(
-    files: WrittenVolumes,
+    volumes: WrittenVolumes,
     segments: readonly Segment[],
-    { start = 0, onWritten }: { readonly start?: number; readonly onWritten: (written: number) => void },
+    { start = 0, onWritten }: { readonly start?: number; readonly onWritten?: (written: number) => void } = {},
   ) {
-    this.#files = files
+    this.#volumes = volumes
     this.#segments = segments
     this.#written = start
-    this.#onWritten = onWritten
+    this.#onWritten = onWritten ?? (() => undefined)
   }
 
   /** How many bytes of the entry are in its place. */
@@ -42,47 +43,64 @@ export class PlacedWriter {
   }
 
   /**
-   * Takes the next bytes. Where a promise is returned, wait for it before the next call.
+   * Takes the next bytes; they may be overwritten afterwards. Where a promise is returned, wait for it before the next call.
    *
    * @throws KnownError DISK_FULL, ARCHIVE_VOLUME_TOO_LARGE
    */
   write(chunk: Uint8Array): Promise<void> | undefined {
     if (this.#failure) throw this.#failure.error
-    this.#pending.push(chunk)
-    this.#pendingBytes += chunk.byteLength
-    if (this.#pendingBytes < batchBytes) return undefined
-    this.#writing ??= this.#writeDownTo(batchBytes)
-    return this.#pendingBytes < maxPendingBytes ? undefined : this.#writing
+    for (let taken = 0; taken < chunk.byteLength; ) {
+      this.#batch ??= this.#volumes.batches.take()
+      const part = chunk.subarray(taken, taken + this.#batch.byteLength - this.#filled)
+      this.#batch.set(part, this.#filled)
+      this.#filled += part.byteLength
+      taken += part.byteLength
+      if (this.#filled === this.#batch.byteLength) this.#turn(this.#batch)
+    }
+    if (this.#waiting.length === 0) return undefined
+    this.#writing ??= this.#writeWaiting()
+    return this.#waiting.length < maxWaiting ? undefined : this.#writing
   }
 
   /** Waits until everything accepted is in its place (not yet on the disk). */
   async settle(): Promise<void> {
     await this.#writing
-    await this.#writeDownTo(1)
+    if (this.#batch) this.#turn(this.#batch)
+    await this.#writeWaiting()
     if (this.#failure) throw this.#failure.error
   }
 
-  /** Writes until fewer than `limit` bytes are pending. */
-  async #writeDownTo(limit: number): Promise<void> {
+  #turn(batch: Buffer): void {
+    this.#waiting.push({ batch, length: this.#filled })
+    this.#batch = undefined
+    this.#filled = 0
+  }
+
+  async #writeWaiting(): Promise<void> {
     try {
-      while (this.#pendingBytes >= limit && !this.#failure) await this.#writeOnce()
+      for (let next = this.#waiting[0]; next && !this.#failure; next = this.#waiting[0]) {
+        await this.#writeBatch(next.batch.subarray(0, next.length))
+        this.#waiting.shift()
+        this.#volumes.batches.giveBack(next.batch)
+      }
     } catch (error) {
       this.#failure = { error }
-      this.#pending = []
-      this.#pendingBytes = 0
+      this.#waiting.length = 0
     } finally {
       this.#writing = undefined
     }
   }
 
-  async #writeOnce(): Promise<void> {
-    const segment = this.#currentPiece()
-    const within = this.#written - segment.start
-    const chunks = firstBytes(this.#pending, segment.length - within)
-    const count = await this.#files.write(segment.volume, chunks, segment.offset + within)
-    this.#drop(count)
-    this.#written += count
-    this.#onWritten(this.#written)
+  async #writeBatch(batch: Buffer): Promise<void> {
+    for (let done = 0; done < batch.byteLength; ) {
+      const segment = this.#currentPiece()
+      const within = this.#written - segment.start
+      const part = batch.subarray(done, done + segment.length - within)
+      const count = await this.#volumes.write(segment.volume, part, segment.offset + within)
+      done += count
+      this.#written += count
+      this.#onWritten(this.#written)
+    }
   }
 
   #currentPiece(): Segment {
@@ -92,31 +110,4 @@ export class PlacedWriter {
       if (this.#written < segment.start + segment.length) return segment
     }
   }
-
-  /** Takes what is written off the pending chunks; a write may be short. */
-  #drop(count: number): void {
-    this.#pendingBytes -= count
-    let rest = count
-    let whole = 0
-    for (const chunk of this.#pending) {
-      if (chunk.byteLength > rest) break
-      rest -= chunk.byteLength
-      whole += 1
-    }
-    this.#pending.splice(0, whole)
-    const [first] = this.#pending
-    if (rest > 0 && first !== undefined) this.#pending[0] = first.subarray(rest)
-  }
-}
-
-/** The chunks up to `room` bytes, the last one cut where it has to be. */
-function firstBytes(chunks: readonly Uint8Array[], room: number): Uint8Array[] {
-  const taken: Uint8Array[] = []
-  let left = room
-  for (const chunk of chunks) {
-    taken.push(chunk.byteLength <= left ? chunk : chunk.subarray(0, left))
-    left -= chunk.byteLength
-    if (left <= 0) break
-  }
-  return taken
 }

@@ -3,11 +3,12 @@
  *
  * Bytes are written and flushed in the thread pool of Node; names are changed where they stand.
  */
-import { closeSync, existsSync, fchmodSync, ftruncate, openSync, read, renameSync, writev } from 'node:fs'
+import { closeSync, existsSync, fchmodSync, ftruncate, openSync, read, renameSync, write } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { hasSystemCode, KnownError } from '../errors/known-error.ts'
 import { diskError, flushData } from '../store/disk.ts'
+import { BatchPool } from './batch-pool.ts'
 import { partialSuffix, volumeName } from './volume-names.ts'
 
 const resize = promisify(ftruncate)
@@ -29,6 +30,8 @@ export interface VolumeSize {
 }
 
 export class WrittenVolumes {
+  /** What is written to them is gathered in these. */
+  readonly batches = new BatchPool()
   readonly #directory: string
   readonly #stem: string
   /** Every volume up to this one has its final name. */
@@ -49,18 +52,18 @@ export class WrittenVolumes {
   }
 
   /**
-   * Writes chunks at a position and gives how many bytes of them were written, at least one.
+   * Writes bytes at a position and gives how many of them were written, at least one.
    *
    * @throws KnownError DISK_FULL, ARCHIVE_VOLUME_TOO_LARGE
    */
-  write(volume: number, chunks: readonly Uint8Array[], position: number): Promise<number> {
-    return this.#with(volume, (descriptor) => writeAt(descriptor, chunks, position))
+  write(volume: number, bytes: Uint8Array, position: number): Promise<number> {
+    return this.#with(volume, (descriptor) => writeAt(descriptor, bytes, position))
   }
 
   /** Writes all of `bytes`. */
   async writeWhole(volume: number, bytes: Uint8Array, position: number): Promise<void> {
     for (let done = 0; done < bytes.byteLength; )
-      done += await this.write(volume, [bytes.subarray(done)], position + done)
+      done += await this.write(volume, bytes.subarray(done), position + done)
   }
 
   /** Fills `buffer`; what lies behind the end of the file is zeros, as is all of one that is not there yet. */
@@ -171,9 +174,9 @@ function volumeError(error: unknown, path: string): unknown {
   })
 }
 
-function writeAt(descriptor: number, chunks: readonly Uint8Array[], position: number): Promise<number> {
+function writeAt(descriptor: number, bytes: Uint8Array, position: number): Promise<number> {
   return new Promise((resolve, reject) => {
-    writev(descriptor, chunks, position, (error, count) => {
+    write(descriptor, bytes, 0, bytes.byteLength, position, (error, count) => {
       if (error) reject(error)
       else if (count === 0) reject(new Error(`nothing could be written at ${position}`))
       else resolve(count)
