@@ -42,7 +42,7 @@ test('a part that is missing, of another receipt, or changed is named', async (t
     [parts.filter((_, index) => index !== 1), /part 2 of 3 is missing/],
     [[parts[0], others[1], parts[2]], /several receipts/],
     [parts.map((part) => part.replace('"lab', 'l')).map((part) => part.replace(/,"/, ",'")), /changed on the way/],
-    [[...parts, 'more'], /"more…" is no part/],
+    [[...parts, 'more'], /"more" is no part/],
   ]
   for (const [lines, message] of refused) {
     await writeFile(path, lines.join('\n'))

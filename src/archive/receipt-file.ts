@@ -28,17 +28,16 @@ export async function readReceipt(path: string, verifier?: ArchiveVerifier): Pro
 /**
  * The text itself where it has at most `maxBytes`, else pieces of it that `readReceipt` puts together in any order, a line each.
  *
- * @param text a receipt, which is ASCII but for the name of its target
+ * @param text a receipt: ASCII
  */
 export function splitReceipt(text: string, maxBytes: number): readonly string[] {
   const line = text.trimEnd()
-  if (Buffer.byteLength(line) <= maxBytes) return [line]
+  if (line.length <= maxBytes) return [line]
   const room = maxBytes - `${partMark} 999/999 ${sumOf(line)} `.length
-  const characters = [...line]
-  const count = Math.ceil(Buffer.byteLength(line) / room)
-  const length = Math.ceil(characters.length / count)
+  const count = Math.ceil(line.length / room)
+  const length = Math.ceil(line.length / count)
   return Array.from({ length: count }, (_, index) => {
-    const piece = characters.slice(index * length, (index + 1) * length).join('')
+    const piece = line.slice(index * length, (index + 1) * length)
     return `${partMark} ${index + 1}/${count} ${sumOf(line)} ${piece}`
   })
 }
@@ -50,7 +49,7 @@ function joinParts(text: string, origin: string): string {
   let count = 0
   for (const line of text.split(/\r?\n/).filter((one) => one !== '')) {
     const [, part = '', of = '', sum = '', piece = ''] = partPattern.exec(line) ?? []
-    if (part === '') throw incomplete(origin, `"${line.slice(0, 40)}…" is no part of a receipt`)
+    if (part === '') throw incomplete(origin, `${JSON.stringify(line.slice(0, 40))} is no part of a receipt`)
     pieces.set(Number(part), piece)
     sets.add(`${of} ${sum}`)
     count = Number(of)

@@ -14,7 +14,7 @@ const digest = fc.nat(400).map((seed) => digestOf(`blob ${seed}`, seed % 50 === 
 
 const receipts: fc.Arbitrary<Receipt> = fc
   .record({
-    target: fc.string({ minLength: 1, unit: 'binary' }),
+    target: fc.stringMatching(/^[\x21-\x7e]{1,80}$/),
     sequence: fc.integer({ min: 1, max: 1_000_000 }),
     archive: digest,
     archives: fc.array(fc.integer({ min: 1, max: 60 }), { minLength: 1 }).map(formatRanges),
@@ -98,6 +98,7 @@ test('another version, another document and unknown fields are refused by name',
     [text.replace('"version":1', '"version":2'), /version 2 of receipts is not known/],
     [text.replace('"version":1', '"version":1,"more":1'), /Unrecognized key/],
     [text.replace('"archives":"1"', '"archives":"3-"'), /archives/],
+    [text.replace('"target":"r"', '"target":"\\u001b[31m"'), /target/],
     ['{"kind":"ImageSetConfiguration"}', /it is no receipt/],
     ['kind: ImageSetConfiguration', /it is no JSON/],
     ['null', /it is no receipt/],

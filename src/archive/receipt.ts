@@ -16,8 +16,8 @@ const Sequence = z.number().int().positive()
 const Body = z.strictObject({
   sallyport: z.literal('receipt'),
   version: z.literal(1),
-  /** `HOST/PATH` of the target. */
-  target: z.string().min(1),
+  /** `HOST/PATH` of the target: printable, because it is shown before anything proves it. */
+  target: z.string().regex(/^[\x21-\x7e]{1,512}$/),
   /** Of the last archive that was loaded. */
   sequence: Sequence,
   /** Its id. */
@@ -33,7 +33,7 @@ const Body = z.strictObject({
 const ReceiptFile = Body.extend({
   /** The first 8 hex digits of the sha256 of the text without this and what follows: finds slips of a hand or a scanner. */
   sum: z.string(),
-  signature: z.strictObject({ key: z.string(), value: z.base64() }).optional(),
+  signature: z.strictObject({ key: z.string().regex(/^[0-9a-f]{64}$/), value: z.base64() }).optional(),
 })
 
 export interface Receipt {
