@@ -45,7 +45,8 @@ export function readAsGo(value: unknown, schema: z.core.$ZodType): GoReading {
       const field = shape && Object.hasOwn(shape, key) ? key : (fields.get(key.toLowerCase()) ?? key)
       if (field !== key) respelt.push({ path: [...path, key], field })
       if (result.has(field)) doubled.push({ path: [...path, key], field })
-      if (content !== null) result.set(field, read(content, shape?.[field], [...path, key]))
+      const isAbsent = content === null && shape?.[field] !== undefined
+      if (!isAbsent) result.set(field, read(content, shape?.[field], [...path, key]))
     }
     return Object.fromEntries(result)
   }

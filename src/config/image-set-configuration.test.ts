@@ -164,6 +164,7 @@ test('a misspelt field is named with its place and with what was probably meant'
     refusal(`${head}mirror:\n  additonalImages:\n  - name: quay.io/a/b:1\n`),
     'isc.yaml:4:3: mirror.additonalImages: there is no field "additonalImages" here; did you mean "additionalImages"?',
   )
+  assert.match(refusal(`${head}mirror:\n  additonalImages:\n`), /:4:3: .*did you mean "additionalImages"\?$/)
   assert.match(refusal(`${head}spec: {}\nmirror: {}\n`), /no field "spec" here; this is no Kubernetes object/)
   assert.match(refusal(`${head}mirror: {platform: {x: 1}}\n`), /the fields here are release, channels, graph/)
 })
@@ -199,6 +200,8 @@ test('a misspelt value is quoted with those that it may have, and what was proba
     'mirror: {operators: [{catalog: }]}\n': /operators\[0\]\.catalog: a value must stand here, and there is none/,
     'mirror: {additionalImages: [quay.io/a/b:1]}\n':
       /additionalImages\[0\]: "quay\.io\/a\/b:1" stands here, and a mapping of fields is wanted; write name: quay\.io\/a\/b:1$/,
+    'mirror: {additionalImages: [null], platform: {architectures: [null]}}\n':
+      /additionalImages\[0\]: nothing stands here, and a mapping of fields is wanted\n.*: nothing stands here; it must be one of amd64/,
     'archiveSize: 4GiB\n': /"4GiB" stands here, and a number is wanted/,
     'archiveSize: 0\n': /a whole number of GiB is wanted, 1 or more/,
     'failurePolicy: {operator: ignore}\n': /"ignore" is not known, it must be one of fail, warn, skip/,

@@ -101,7 +101,7 @@ export const PlatformFilter = z
       .enum(['linux', 'windows', 'darwin', 'freebsd', 'wasip1'])
       .meta({ description: 'Operating system, for example linux.' }),
     architecture: z
-      .enum(['amd64', 'arm64', 'ppc64le', 's390x', '386', 'arm', 'loong64', 'mips64le', 'ppc64', 'riscv64', 'wasm'])
+      .enum(['amd64', 'arm64', 'ppc64le', 's390x', 'arm', 'loong64', 'mips64le', 'ppc64', 'riscv64', 'wasm'])
       .meta({ description: 'Architecture: amd64, arm64, ppc64le, s390x.' }),
   })
   .meta({ description: 'One platform of images that are made for several.' })

@@ -106,6 +106,7 @@ function wrongValue(issue: z.core.$ZodIssueInvalidValue, text: string): string {
   const help = meant !== undefined && values.includes(meant) ? meant : nearest(written, values)
   const choice = values.length === 1 ? `must be ${values[0]}` : `must be one of ${values.join(', ')}`
   if (issue.input === undefined) return `this field must be there, and it is missing; it ${choice}`
+  if (issue.input === null) return `nothing stands here; it ${choice}`
   const guess = help === undefined ? '' : `; did you mean "${help}"?`
   return `${text} is not known, it ${choice}${placeholderHint(written) || guess}`
 }
@@ -118,6 +119,7 @@ function isStructure(value: unknown): boolean {
 function sourceText(issue: { path: readonly PropertyKey[]; input?: unknown }, { file }: SchemaRead): string {
   if (Array.isArray(issue.input)) return 'a list'
   if (isStructure(issue.input)) return 'a mapping'
+  if (issue.input === null) return 'nothing'
   const node = nodeAt(file.contents, issue.path)
   const text = isScalar(node) ? (node.source ?? String(node.value)) : String(issue.input)
   return typeof issue.input === 'string' ? `"${text}"` : text
