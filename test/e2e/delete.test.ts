@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
-import { mkdir, readFile, writeFile } from 'node:fs/promises'
+import { cpSync } from 'node:fs'
+import { cp, mkdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { systemClock } from '../../src/host/clock.ts'
@@ -178,6 +179,38 @@ test('a deletion that is broken off says so, leaves no broken image, and is fini
   await collectGarbage(await BlobStore.open(root, systemClock), { graceMs: 0 })
   const left = readStatistics(await BlobStore.open(root, systemClock)).repositories.map(({ name }) => name)
   assert.deepEqual(left, ['ocp/openshift/release', 'ocp/openshift/release-images'], 'children of indexes went too')
+  assert.deepEqual((await site.verify()).findings, [])
+})
+
+test('a process that is killed between an index and its children leaves nothing that the next run does not find', async (t) => {
+  const site = await mirroredSite(t, 'embedded')
+  if (!site) return
+  const { at, upstream, root } = site
+  const listed = upstream.additional.find(({ destination }) => destination === 'extra/list:2')
+  assert.ok(listed)
+  const { files } = await runGenerate(t, { ...at, config: deleteSetText({ additional: [listed] }) })
+  const [list = ''] = files
+  const state = join(at.workspace, 'working-dir', 'sallyport')
+  const copy = join(await tempDir(t), 'state')
+  const killed = new AbortController()
+  const onEvent: Parameters<typeof runListed>[1]['onEvent'] = (event) => {
+    if (event.type !== 'manifest.deleted') return
+    assert.equal(event.digest, listed.image.digest)
+    // What is on the disk at this moment is all that a killed process leaves.
+    cpSync(state, copy, { recursive: true })
+    killed.abort(new Error('killed'))
+  }
+  await assert.rejects(runListed(t, { ...at, list, onEvent, signal: killed.signal }), /killed/)
+  await rm(state, { recursive: true })
+  await rm(join(copy, 'v1', 'lock'))
+  await cp(copy, state, { recursive: true })
+  const manifests = async () => {
+    const { repositories } = readStatistics(await BlobStore.open(root, systemClock))
+    return repositories.find(({ name }) => name === 'ocp/extra/list')?.manifests ?? 0
+  }
+  assert.equal(await manifests(), listed.image.manifests.length - 1)
+  const result = await runListed(t, { ...at, list })
+  assert.deepEqual([result.exitStatus, await manifests()], [0, 0])
   assert.deepEqual((await site.verify()).findings, [])
 })
 
