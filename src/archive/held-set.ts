@@ -5,7 +5,7 @@
  * An exception is told by a prefix of its digest that fits nothing else that was carried. Prefixes need not be trusted: the
  * digest of the whole set proves that both sides mean the same.
  */
-import { type Digest, digestOf, hexOf } from '../oci/digest.ts'
+import { type Digest, hasherFor, hexOf } from '../oci/digest.ts'
 
 /** What is held of a larger set. */
 export interface HeldClaim {
@@ -18,23 +18,30 @@ export interface HeldClaim {
 
 /** Shorter ones would save nothing that counts, and could be mistaken for a word. */
 const minPrefix = 4
+/** Digests hashed at a time. */
+const batch = 1000
 
 /** sha256 of the digests of a set in ascending order, each with a line feed behind it. */
 export function digestOfSet(digests: ReadonlySet<Digest>): Digest {
-  return digestOf(digests.size === 0 ? '' : `${[...digests].sort().join('\n')}\n`)
+  const hash = hasherFor('sha256')
+  const sorted = [...digests].sort()
+  for (let start = 0; start < sorted.length; start += batch) {
+    hash.update(`${sorted.slice(start, start + batch).join('\n')}\n`)
+  }
+  return `sha256:${hash.digest('hex')}`
 }
 
 /** @param known everything that was carried; `held` is a part of it */
 export function claimHeld(known: ReadonlySet<Digest>, held: ReadonlySet<Digest>): HeldClaim {
-  const neighbours = byPrefix(known)
-  const except: string[] = []
-  for (const digest of known) if (!held.has(digest)) except.push(shortestPrefix(neighbours, digest))
-  return { count: held.size, digest: digestOfSet(held), except: except.sort() }
+  const lacking = [...known].filter((digest) => !held.has(digest))
+  const neighbours = neighboursOf(lacking.map(hexOf), known)
+  const except = lacking.map((digest) => shortestPrefix(neighbours, digest)).sort()
+  return { count: held.size, digest: digestOfSet(held), except }
 }
 
 /** The set that is claimed, or why it cannot be the one. */
 export function resolveClaim(known: ReadonlySet<Digest>, claim: HeldClaim): ReadonlySet<Digest> | string {
-  const neighbours = byPrefix(known)
+  const neighbours = neighboursOf(claim.except, known)
   const held = new Set(known)
   for (const prefix of claim.except) {
     const near = neighbours.get(prefix.slice(0, minPrefix)) ?? []
@@ -48,15 +55,10 @@ export function resolveClaim(known: ReadonlySet<Digest>, claim: HeldClaim): Read
   return digest === claim.digest ? held : `the content that it stands for is ${claim.digest}, and here it is ${digest}`
 }
 
-/** Digests that begin alike. */
-function byPrefix(digests: ReadonlySet<Digest>): ReadonlyMap<string, readonly Digest[]> {
-  const groups = new Map<string, Digest[]>()
-  for (const digest of digests) {
-    const prefix = hexOf(digest).slice(0, minPrefix)
-    const group = groups.get(prefix)
-    if (group) group.push(digest)
-    else groups.set(prefix, [digest])
-  }
+/** Digests that begin like one of `hexes`, by their first digits: all that an exception could be mistaken for. */
+function neighboursOf(hexes: readonly string[], digests: ReadonlySet<Digest>): ReadonlyMap<string, readonly Digest[]> {
+  const groups = new Map(hexes.map((hex) => [hex.slice(0, minPrefix), [] as Digest[]]))
+  if (groups.size > 0) for (const digest of digests) groups.get(hexOf(digest).slice(0, minPrefix))?.push(digest)
   return groups
 }
 
