@@ -1,8 +1,20 @@
-import type { Finding } from '../errors/finding.ts'
+import { type Finding, finding } from '../errors/finding.ts'
+import { KnownError } from '../errors/known-error.ts'
+import { readConfigurationText } from './image-set-file.ts'
 import { readEitherKind } from './image-set-kinds.ts'
 import { InvalidConfiguration, inFileOrder } from './invalid-config.ts'
 import { ignoredParts, unsupportedParts } from './unsupported-parts.ts'
 import type { YamlSource } from './yaml-document.ts'
+
+/** As `checkConfiguration`; a file that cannot be read is a finding too. */
+export async function checkConfigurationFile(file: string): Promise<readonly Finding[]> {
+  try {
+    return checkConfiguration({ file, text: await readConfigurationText(file) })
+  } catch (error) {
+    if (!(error instanceof KnownError) || error.code !== 'CONFIG_INVALID') throw error
+    return [finding({ id: 'config.unreadable', severity: 'error', summary: error.message, where: { file } })]
+  }
+}
 
 /** Everything there is to say about a file of either kind: what is wrong, not carried out, without effect. */
 export function checkConfiguration(source: YamlSource): readonly Finding[] {

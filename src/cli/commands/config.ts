@@ -1,10 +1,10 @@
-import { writeFile } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import { type Command, Option } from 'commander'
-import { checkConfiguration } from '../../config/check-configuration.ts'
+import { checkConfigurationFile } from '../../config/check-configuration.ts'
 import { convertToV2alpha1 } from '../../config/convert.ts'
 import { readConfigurationText } from '../../config/image-set-file.ts'
 import { imageSetJsonSchema, type SchemaKind, schemaKinds } from '../../config/json-schema.ts'
+import { writeStaged } from '../../mirror/staged-write.ts'
 import type { CommandHost } from '../command-host.ts'
 import type { CliContext, ExitStatus } from '../context.ts'
 import { renderChanges, renderConfigFindings } from '../render/config-findings.ts'
@@ -49,7 +49,7 @@ function defineCheck(command: Command, host: CommandHost): void {
 
 async function check(files: readonly string[], context: CliContext): Promise<ExitStatus> {
   const findings = []
-  for (const file of files) findings.push(...checkConfiguration({ file, text: await readConfigurationText(file) }))
+  for (const file of files) findings.push(...(await checkConfigurationFile(file)))
   const report = { files: files.length, findings }
   context.stdout(context.json ? `${JSON.stringify(report)}\n` : renderConfigFindings(report))
   return findings.some(({ severity }) => severity === 'error') ? 78 : 0
@@ -65,7 +65,8 @@ function defineConvert(command: Command, host: CommandHost): void {
       const context = host.context()
       const conversion = convertToV2alpha1({ file, text: await readConfigurationText(file) })
       context.stderr(renderChanges(file, conversion))
-      if (output !== undefined) await writeFile(resolve(context.cwd, output), conversion.text)
+      if (output !== undefined)
+        await writeStaged(resolve(context.cwd, output), (staged) => staged.writeFile(conversion.text))
       if (context.json) context.stdout(`${JSON.stringify(conversion)}\n`)
       else if (output === undefined) context.stdout(conversion.text)
       host.done(0)
