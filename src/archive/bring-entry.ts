@@ -95,12 +95,13 @@ export class EntryArrival {
     })
     let received = start
     try {
-      await forEachChunk(open(start, signal), (chunk) => {
+      const take = (chunk: Uint8Array) => {
         received += chunk.byteLength
         if (received > size) throw this.#sizeMismatch(`more than ${size}`)
         hash.update(chunk)
         return writer.write(chunk)
-      })
+      }
+      await forEachChunk(open(start, signal), take, { isTransient: true })
     } finally {
       await this.#settle(writer)
     }

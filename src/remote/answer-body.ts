@@ -2,16 +2,17 @@
  * The body of an answer, whichever way it comes: node:http's message, or a connection of `bulk-connection.ts`.
  */
 import type { IncomingMessage } from 'node:http'
-import type { ChunkConsumer } from '../oci/chunk-stream.ts'
+import type { ChunkConsumer, ConsumeOptions } from '../oci/chunk-stream.ts'
 import type { IdleWatch } from './idle-watch.ts'
 
 /** To be read to its end, drained or destroyed: until then it holds a connection. */
 export interface AnswerBody {
   /**
    * Hands every chunk to `consume` and waits where it returns a promise. A chunk belongs to the consumer, who may give it
-   * back to the pool it came from. Rejects when the connection is cut, and as `consume` does.
+   * back to the pool it came from, unless it asked for transient ones. Rejects when the connection is cut, and as `consume`
+   * does.
    */
-  forEachChunk(consume: ChunkConsumer): Promise<void>
+  forEachChunk(consume: ChunkConsumer, options?: ConsumeOptions): Promise<void>
   /** Reads and forgets, so that the connection can be used again. */
   drain(): void
   destroy(): void

@@ -30,6 +30,23 @@ test('a blob arrives whole, and from any offset', async (t) => {
   assert.deepEqual(await read(400_000), Buffer.alloc(0))
 })
 
+test('a consumer that keeps no chunk gets every byte, however often it makes the download wait', async (t) => {
+  const { registry, bytes, blob, client, at } = await setUp(t, 3_000_000)
+  registry.fault({ method: 'GET', path: /blobs/, times: 1, cutAfter: 1_000_000 })
+  const copy = Buffer.alloc(bytes.byteLength)
+  const places = new Set<ArrayBufferLike>()
+  let position = 0
+  const consume = (chunk: Uint8Array) => {
+    copy.set(chunk, position)
+    position += chunk.byteLength
+    places.add(chunk.buffer)
+    return position % 3 === 0 ? new Promise<void>((resolve) => setImmediate(resolve)) : undefined
+  }
+  await client.fetchBlob(at, blob).forEachChunk(consume, { isTransient: true })
+  assert.ok(copy.equals(bytes))
+  assert.ok(places.size < 12, `${places.size} buffers for 3 MB`)
+})
+
 test('a download that is cut goes on where it stopped, and moves no byte twice', async (t) => {
   const { registry, bytes, read, blobRequests } = await setUp(t)
   registry.fault({ method: 'GET', path: /blobs/, times: 3, cutAfter: 100_000 })

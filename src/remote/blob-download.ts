@@ -1,6 +1,6 @@
 /** The bytes of a blob, resumed by `Range` as often as the link breaks (distribution-spec, "Pulling blobs"). */
 import { KnownError } from '../errors/known-error.ts'
-import type { ChunkConsumer, ChunkStream } from '../oci/chunk-stream.ts'
+import type { ChunkConsumer, ChunkStream, ConsumeOptions } from '../oci/chunk-stream.ts'
 import type { FetchBlobOptions } from '../oci/content.ts'
 import type { Descriptor } from '../oci/descriptor.ts'
 import { type Reference, repositoryName } from '../oci/reference.ts'
@@ -34,9 +34,9 @@ export class BlobDownload implements ChunkStream {
   /**
    * @throws KnownError BLOB_UNKNOWN, BLOB_SIZE_MISMATCH and the REGISTRY_ codes; and whatever `consume` throws
    */
-  async forEachChunk(consume: ChunkConsumer): Promise<void> {
+  async forEachChunk(consume: ChunkConsumer, options?: ConsumeOptions): Promise<void> {
     const { signal } = this.#options
-    const progress = new Progress(this.#options.offset ?? 0, consume)
+    const progress = new Progress(this.#options.offset ?? 0, consume, options)
     const { size } = this.#descriptor
     for (let attempt = 1; progress.position < size || size === 0; attempt += 1) {
       const before = progress.position
@@ -75,7 +75,7 @@ export class BlobDownload implements ChunkStream {
         const after = progress.position + chunk.byteLength - progress.skip
         if (after > this.#descriptor.size) throw this.#mismatch('more bytes came than that', false)
         return progress.accept(chunk)
-      })
+      }, progress.options)
     } catch (error) {
       answer.body.destroy()
       const about = { subject: this.#subject, method: 'GET', url: answer.url, attempt }
@@ -123,9 +123,11 @@ class Progress {
   /** Bytes at the start of the current answer that were consumed before. */
   skip = 0
   isConsumersFault = false
+  readonly options: ConsumeOptions | undefined
   readonly #consume: ChunkConsumer
 
-  constructor(position: number, consume: ChunkConsumer) {
+  constructor(position: number, consume: ChunkConsumer, options: ConsumeOptions | undefined) {
+    this.options = options
     this.position = position
     this.#consume = consume
   }

@@ -1,4 +1,4 @@
-import type { ChunkConsumer } from '../oci/chunk-stream.ts'
+import type { ChunkConsumer, ConsumeOptions } from '../oci/chunk-stream.ts'
 import { type AnswerBody, cutInBody } from './answer-body.ts'
 import { ChunkedDecoder } from './chunked-coding.ts'
 import type { IdleWatch } from './idle-watch.ts'
@@ -24,6 +24,7 @@ export class BulkBody implements AnswerBody {
   readonly #closed: (() => void)[] = []
   #left: number
   #consume: ChunkConsumer | undefined
+  #isTransient = false
   #settle: { resolve: () => void; reject: (error: unknown) => void } | undefined
   #isPaused = false
   #isOver = false
@@ -68,10 +69,10 @@ export class BulkBody implements AnswerBody {
 
   #take(part: Uint8Array): void {
     if (part.byteLength === 0 || this.#isOver) return
-    const chunk = this.#connection.keep(part)
-    if (this.#consume && this.#waiting.length === 0 && !this.#isPaused) this.#hand(chunk, this.#consume)
-    else {
-      this.#waiting.push(chunk)
+    if (this.#consume && this.#waiting.length === 0 && !this.#isPaused) {
+      this.#hand(this.#isTransient ? part : this.#connection.keep(part), this.#consume)
+    } else {
+      this.#waiting.push(this.#connection.keep(part))
       this.#isPaused = true
     }
   }
@@ -104,7 +105,8 @@ export class BulkBody implements AnswerBody {
     else this.#connection.resume()
   }
 
-  forEachChunk(consume: ChunkConsumer): Promise<void> {
+  forEachChunk(consume: ChunkConsumer, { isTransient = false }: ConsumeOptions = {}): Promise<void> {
+    this.#isTransient = isTransient
     return new Promise((resolve, reject) => {
       if (this.#failure) return reject(this.#failure)
       this.#settle = { resolve, reject }

@@ -57,7 +57,7 @@ class RedirectedSource implements ContentSource {
   }
 
   fetchBlob(repository: Reference, descriptor: Descriptor, options: FetchBlobOptions = {}): ChunkStream {
-    const forEachChunk: ChunkStream['forEachChunk'] = async (consume) => {
+    const forEachChunk: ChunkStream['forEachChunk'] = async (consume, consumeOptions) => {
       let offset = options.offset ?? 0
       let isConsumersFault = false
       const counted: typeof consume = (chunk) => {
@@ -75,7 +75,7 @@ class RedirectedSource implements ContentSource {
       const wanted = { registry: repository.registry, repository: repository.repository, digest: descriptor.digest }
       await this.#first(wanted, this.#inOrderOfService(repository, descriptor.digest), async (endpoint) => {
         const stream = this.#at(endpoint).fetchBlob(endpoint.reference, descriptor, { ...options, offset })
-        await stream.forEachChunk(counted).catch((error: unknown) => {
+        await stream.forEachChunk(counted, consumeOptions).catch((error: unknown) => {
           throw isConsumersFault ? new ConsumerFailure(error) : error
         })
       })
