@@ -35,6 +35,12 @@ export interface ArchiveSample {
   readonly holes?: readonly Digest[]
   readonly failed?: readonly ArchiveHole[]
   readonly signer?: ArchiveSigner
+  /** Changes the index before its digests are taken, so that all of them are right and the index is not. */
+  readonly tamper?: {
+    readonly record?: (record: Readonly<Record<string, unknown>>) => object
+    readonly table?: (text: string) => string
+    readonly end?: (record: Readonly<Record<string, unknown>>) => object
+  }
   /** What the file names have after the sequence number: `repair-1f0c…`. */
   readonly part?: string
 }
@@ -74,7 +80,8 @@ export function makeArchive(sample: ArchiveSample): MadeArchive {
   // Sizes are the same whatever the places are: a first pass finds the places, a second one writes.
   const pass = (places: readonly Place[]): { tape: Tape; id: Digest; places: readonly Place[] } => {
     const lines = [...carried, ...held].map((content, index) => lineOf(content, places[index]))
-    const table = Buffer.from(lines.join(''))
+    const text = lines.join('')
+    const table = Buffer.from(sample.tamper?.table?.(text) ?? text, 'latin1')
     const record = recordOf(sample, { table, planBytes })
     const tape = new Tape(volumeBytes, { id: sha256(record), sequence })
     tape.add('sallyport/archive.json', record)
@@ -120,7 +127,13 @@ function recordOf(sample: ArchiveSample, { table, planBytes }: { table: Buffer; 
       plan: { digest: sha256(planBytes), size: planBytes.byteLength },
     },
   }
-  return withLists(header, { images })
+  const { images: list = [], ...fields } = (sample.tamper?.record?.({ ...header, images }) ?? {
+    ...header,
+    images,
+  }) as {
+    images?: readonly unknown[]
+  }
+  return withLists(fields, { images: list })
 }
 
 function close(tape: Tape, sample: ArchiveSample, id: Digest): void {
@@ -142,7 +155,8 @@ function close(tape: Tape, sample: ArchiveSample, id: Digest): void {
   const count = failed.length + holes.length
   const end = { ...format, id, sequence, volumes: tape.volumes.length, checksum: tape.checksum(), holes: count }
   const text = `sallyport-archive-v1\n${id}\n${end.volumes}\n${end.checksum}\n${count}\n`
-  tape.end(spaced(signer ? { ...end, signature: signer.sign(text) } : end, 4096))
+  const signed = signer ? { ...end, signature: signer.sign(text) } : end
+  tape.end(spaced(sample.tamper?.end?.(signed) ?? signed, 4096))
 }
 
 interface Place {

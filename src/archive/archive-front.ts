@@ -2,6 +2,7 @@
 import { KnownError } from '../errors/known-error.ts'
 import { algorithmOf, type Digest, digestOf } from '../oci/digest.ts'
 import { type ArchiveBlob, parseBlobs, parseRecord } from './archive-index.ts'
+import { checkImages } from './check-images.ts'
 import { checkIndex } from './check-index.ts'
 import { DamagedEntry } from './damaged-entry.ts'
 import { entryNames } from './format.ts'
@@ -35,6 +36,7 @@ export async function readFront(files: ReadVolumes, claimed: ReadonlySet<Digest>
     throw damaged(files, recordEntry, { expected: [...claimed].join(' or '), actual: id })
   }
   const record = parseRecord(recordBytes, first)
+  checkImages(record.images, first)
   const tableEntry = await findEntry(files, entryNames.blobs, endOf(recordEntry))
   const { digest, size } = record.files.blobs
   const table = tableEntry.size === size ? await readEntry(files, tableEntry) : undefined

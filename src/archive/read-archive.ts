@@ -39,6 +39,9 @@ export async function openArchive(found: FoundArchive, options: OpenArchiveOptio
   }
 }
 
+/** What stands behind the last blob takes less; the number in the name of a file can be anything. */
+const mostClosingVolumes = 10_000
+
 class Opening {
   readonly #found: FoundArchive
   readonly #files: ReadVolumes
@@ -108,7 +111,9 @@ class Opening {
 
   /** @param last the last one that is there, where the end could not be found */
   #countVolumes({ front, end, last }: { front: ArchiveFrontPage; end: EndRecord | undefined; last: number }): number {
-    const needed = Math.max(front.layout.volume, last)
+    const isFar = last > front.layout.volume + mostClosingVolumes
+    if (isFar) this.#refuse(wrongCount(this.#files.pathOf(last), last, front.layout.volume))
+    const needed = isFar ? front.layout.volume : Math.max(front.layout.volume, last)
     if (end && end.volumes !== needed) this.#refuse(wrongCount(this.#files.pathOf(needed), end.volumes, needed))
     // A full volume without an end is followed by another.
     const isFull = !end && last === needed && this.#files.sizeOf(last) === front.record.volumeBytes

@@ -22,7 +22,7 @@ export interface StoredEntry {
 export type StoredEntries = ReadonlyMap<string, StoredEntry>
 
 /** The documents of an archive are read whole; no real one comes near this. */
-const maxDocumentBytes = 256 * 1024 * 1024
+const maxDocumentBytes = 128 * 1024 * 1024
 
 /**
  * Finds the entry `name` that begins at `place`, or at the start of the next volume where the rest of this one is too small.

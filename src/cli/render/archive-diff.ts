@@ -1,5 +1,6 @@
 /** What differs between two archives, for people. */
 import type { ArchiveDiff } from '../../archive/diff-archives.ts'
+import { redact } from '../../errors/redact.ts'
 import { count, formatBytes } from './quantities.ts'
 
 export function renderArchiveDiff({ before, after, images, content, carried }: ArchiveDiff): string {
@@ -17,7 +18,8 @@ export function renderArchiveDiff({ before, after, images, content, carried }: A
     `content   ${quantity(content.added)} new, ${quantity(content.removed)} gone, ${quantity(content.same)} the same`,
     `carried   ${quantity(carried.before)} by the first, ${quantity(carried.after)} by the second`,
   ]
-  return `${lines.join('\n')}\n`
+  // What an index says reaches a terminal here.
+  return redact(`${lines.join('\n')}\n`)
 }
 
 function quantity({ count: number, bytes }: { count: number; bytes: number }): string {

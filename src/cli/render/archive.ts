@@ -2,6 +2,7 @@
 import type { FoundArchive } from '../../archive/find-archives.ts'
 import type { ArchiveSummary, SummarisedImage } from '../../archive/summarise-archive.ts'
 import type { KnownError } from '../../errors/known-error.ts'
+import { redact } from '../../errors/redact.ts'
 import { count, formatBytes } from './quantities.ts'
 
 const kinds = { full: 'full, needs nothing at the target', increment: 'increment', repair: 'repair' } as const
@@ -26,7 +27,8 @@ export function renderArchive(summary: ArchiveSummary, isEveryImage: boolean): s
     ...summary.problems.map((problem, index) => field(index === 0 ? 'wrong' : '', problem)),
     ...nextStep(summary),
   ]
-  return `${lines.join('\n')}\n`
+  // What an index says reaches a terminal here.
+  return redact(`${lines.join('\n')}\n`)
 }
 
 export function renderUnreadable({ stem, volumes }: FoundArchive, { code, message, hint }: KnownError): string {
