@@ -12,14 +12,18 @@ const signatures: Readonly<Record<ArchiveVerification['signature'], string>> = {
 }
 
 export function renderVerification(verification: ArchiveVerification): string {
-  const { found, archive, bytes, findings, signature } = verification
+  const { found, archive, bytes, findings, signature, damage } = verification
   const name = `archive ${found.sequence}${found.isRepair ? ' (repair)' : ''}, ${join(found.directory, found.stem)}`
   const errors = findings.filter(({ severity }) => severity === 'error').length
   const read = `${count(found.volumes.length, 'volume')}, ${formatBytes(bytes)} read`
   const ending = `; ${signatures[signature]}`
+  const whole =
+    damage.ranges.length > 0
+      ? `repaired: ${name}: a repair beside it has what is damaged (${read})${ending}`
+      : `whole: ${name}: every byte is as it was written (${read})${ending}`
   const verdict =
     errors === 0
-      ? `whole: ${name}: every byte is as it was written (${read})${ending}`
+      ? whole
       : `damaged: ${name}: ${count(errors, 'finding')} (${archive ? read : 'the index cannot be read'})${archive ? ending : ''}`
   return `${verdict}\n${findings.length > 0 ? `\n${renderFindings(findings)}` : ''}`
 }
