@@ -6,6 +6,7 @@ import { type DeleteListedRequest, deleteListed, type ListedDeletion } from '../
 import { parseMirrorTarget } from '../src/mirror/destination.ts'
 import { workspaceAt } from '../src/mirror/workspace.ts'
 import { parseDeleteImageList } from '../src/openshift/delete-image-list.ts'
+import type { RegistryClient } from '../src/remote/client.ts'
 import type { Cleanup } from './temp-dir.ts'
 import { testClient } from './test-client.ts'
 
@@ -17,6 +18,7 @@ export interface DeleteRunOptions {
   readonly keepFor?: readonly string[]
   readonly withSignatures?: boolean
   readonly signal?: AbortSignal
+  readonly registry?: RegistryClient
 }
 
 export interface GenerateRunOptions extends DeleteRunOptions {
@@ -50,11 +52,12 @@ export async function runListed(t: Cleanup, options: ListedRunOptions): Promise<
   return deleteListed({ ...requestOf(t, options), items, isDryRun, onEvent })
 }
 
-function requestOf(t: Cleanup, { target, workspace, keepFor = [], withSignatures = false, signal }: DeleteRunOptions) {
+function requestOf(t: Cleanup, options: DeleteRunOptions) {
+  const { target, workspace, keepFor = [], withSignatures = false, signal, registry } = options
   return {
     target: parseMirrorTarget(target),
     workspace: workspaceAt(workspace, '/'),
-    registry: testClient(t).client,
+    registry: registry ?? testClient(t).client,
     keepFor,
     withSignatures,
     signal: signal ?? new AbortController().signal,

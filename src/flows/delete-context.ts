@@ -9,7 +9,7 @@ import { readKnownRelease } from '../mirror/known-release.ts'
 import type { ListedImage } from '../mirror/listed-image.ts'
 import { LocalContent, withLocalManifests } from '../mirror/local-content.ts'
 import { type PendingRepository, readPending } from '../mirror/pending-deletion.ts'
-import { type PlannedDeletions, planDeletions } from '../mirror/plan-deletions.ts'
+import { type PlannedDeletions, type PlannedRepository, planDeletions } from '../mirror/plan-deletions.ts'
 import type { SelectOptions } from '../mirror/select-release.ts'
 import { TargetPlaces, targetAsSource } from '../mirror/target-source.ts'
 import { readWanted, type WantedImage } from '../mirror/wanted.ts'
@@ -59,22 +59,30 @@ export async function openDeleteContext(request: DeleteRequest): Promise<DeleteC
   }
 }
 
+export interface PlannedWork extends PlannedDeletions {
+  readonly rules: KeepRules
+  /** The plan of one repository anew, from what lies there now. */
+  readonly again: (planned: PlannedRepository) => Promise<PlannedRepository | undefined>
+}
+
 /** @throws KnownError as `readKeepFor` and `planDeletions` */
-export async function planWith(
-  context: DeleteContext,
-  images: readonly ListedImage[],
-): Promise<PlannedDeletions & { rules: KeepRules }> {
+export async function planWith(context: DeleteContext, images: readonly ListedImage[]): Promise<PlannedWork> {
   const { request, manifests, signal } = context
+  const { registry, withSignatures: withAttachments } = request
   const rules = await rulesOf(context)
-  const planned = await planDeletions(images, {
-    registry: request.registry,
-    manifests,
-    rules,
-    pending: await pendingOf(context),
-    withAttachments: request.withSignatures,
-    signal,
-  })
-  return { ...planned, rules }
+  const pending = await pendingOf(context)
+  const options = { registry, manifests, rules, pending, withAttachments, signal }
+  const planned = await planDeletions(images, options)
+  const again = async ({ repository }: PlannedRepository) => {
+    const name = repositoryName(repository)
+    const listed = images.filter((image) => repositoryName(image.repository) === name)
+    const left = new Map([...pending].filter(([one]) => one === name))
+    const { repositories, failures } = await planDeletions(listed, { ...options, pending: left })
+    const [failure] = failures
+    if (failure) throw failure.error
+    return repositories[0]
+  }
+  return { ...planned, rules, again }
 }
 
 async function rulesOf(context: DeleteContext): Promise<KeepRules> {

@@ -19,7 +19,13 @@ import { forgetWanted } from '../mirror/wanted.ts'
 import type { Digest } from '../oci/digest.ts'
 import { repositoryName } from '../oci/reference.ts'
 import type { DeleteItem } from '../openshift/delete-image-list.ts'
-import { type DeleteContext, type DeleteRequest, openDeleteContext, planWith } from './delete-context.ts'
+import {
+  type DeleteContext,
+  type DeleteRequest,
+  openDeleteContext,
+  type PlannedWork,
+  planWith,
+} from './delete-context.ts'
 import type { FailedDeletion } from './delete-generate.ts'
 
 export interface DeleteListedRequest extends DeleteRequest {
@@ -68,6 +74,8 @@ class DeletionRun {
   /** What is gone, or may be: a registry may have done what it never answered. */
   readonly #claimless = new Map<string, Set<Digest>>()
   readonly #carriedOut = new Map<PlannedRepository, CarriedOut>()
+  /** By name: as it was carried out, where that is not as it was first planned. */
+  readonly #planned = new Map<string, PlannedRepository>()
   readonly #failures: FailedDeletion[] = []
 
   constructor(request: DeleteListedRequest, context: DeleteContext) {
@@ -78,11 +86,13 @@ class DeletionRun {
   async run(): Promise<ListedDeletion> {
     const { target, items, isDryRun, onEvent } = this.#request
     const images = listedFromItems(items, target, knownDestinations(this.#context))
-    const { repositories, failures, rules } = await planWith(this.#context, images)
-    for (const { image, error } of failures) this.#fail(image, error)
-    const manifests = repositories.reduce((sum, { plan }) => sum + plan.manifests.length, 0)
-    onEvent({ type: 'deletion.planned', manifests, repositories: repositories.length })
-    if (!isDryRun) await this.#carryOut(repositories)
+    const work = await planWith(this.#context, images)
+    for (const { image, error } of work.failures) this.#fail(image, error)
+    for (const planned of work.repositories) this.#planned.set(repositoryName(planned.repository), planned)
+    const manifests = work.repositories.reduce((sum, { plan }) => sum + plan.manifests.length, 0)
+    onEvent({ type: 'deletion.planned', manifests, repositories: work.repositories.length })
+    if (!isDryRun) await this.#carryOut(work)
+    const repositories = [...this.#planned.values()]
     const fates = repositories.flatMap(({ plan }) => plan.fates.filter(({ item }) => !item.isUnfinished))
     const wanted = new Set(this.#context.wanted.map(({ destination }) => `docker://${destination}`))
     const going = fates.filter(({ fate }) => fate === 'deleted' || fate === 'untagged')
@@ -93,24 +103,24 @@ class DeletionRun {
       ),
       manifests: isDryRun ? manifests : [...this.#gone.values()].reduce((sum, { size }) => sum + size, 0),
       stillWanted: going.map(({ item }) => item.item.imageReference).filter((image) => wanted.has(image)),
-      unreadable: rules.unreadable,
+      unreadable: work.rules.unreadable,
       failures: this.#failures,
       exitStatus: this.#failures.reduce((mask, failure) => mask | failureBits[failure.class], 0),
     }
   }
 
-  async #carryOut(repositories: readonly PlannedRepository[]): Promise<void> {
-    await this.#notePending(repositories)
+  async #carryOut(work: PlannedWork): Promise<void> {
+    await this.#notePending(work.repositories)
     try {
-      await mapConcurrently(repositories, 4, (planned) => this.#carryOutOne(planned))
+      await mapConcurrently(work.repositories, 4, (planned) => this.#carryOutOne(planned, work))
     } finally {
-      await this.#forget(repositories)
+      await this.#forget([...this.#planned.values()])
     }
   }
 
-  async #carryOutOne(planned: PlannedRepository): Promise<void> {
+  async #carryOutOne(first: PlannedRepository, work: PlannedWork): Promise<void> {
     const { registry, signal, onEvent } = this.#request
-    const repository = repositoryName(planned.repository)
+    const repository = repositoryName(first.repository)
     const gone = new Set<Digest>()
     const claimless = new Set<Digest>()
     this.#gone.set(repository, gone)
@@ -119,7 +129,11 @@ class DeletionRun {
       gone.add(digest)
       onEvent({ type: 'manifest.deleted', repository, digest })
     }
+    let planned = first
     try {
+      // A push since then may need what was to go.
+      if (await this.#hasNewTags(first)) planned = (await work.again(first)) ?? first
+      this.#planned.set(repository, planned)
       const onBegun = (digest: Digest) => void claimless.add(digest)
       const onRefused = (digest: Digest) => void claimless.delete(digest)
       const result = await carryOut(planned, { registry, signal, onBegun, onDeleted, onRefused })
@@ -134,6 +148,11 @@ class DeletionRun {
       if (known.code.startsWith('REGISTRY_')) throw known
       for (const { item, fate } of planned.plan.fates) if (fate !== 'kept') this.#fail(item, known)
     }
+  }
+
+  async #hasNewTags({ repository, state }: PlannedRepository): Promise<boolean> {
+    const tags = await this.#request.registry.tags(repository, this.#request.signal)
+    return tags?.some((tag) => !state.tags.has(tag)) === true
   }
 
   #fail({ item, class: of }: ListedImage, error: KnownError): void {

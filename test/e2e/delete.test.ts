@@ -6,6 +6,7 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { systemClock } from '../../src/host/clock.ts'
 import { hexOf } from '../../src/oci/digest.ts'
+import type { Reference } from '../../src/oci/reference.ts'
 import { BlobStore } from '../../src/store/blob-store.ts'
 import { collectGarbage } from '../../src/store/collect-garbage.ts'
 import { readStatistics } from '../../src/store/statistics.ts'
@@ -17,6 +18,7 @@ import { mirroredSite } from '../../testkit/mirrored-site.ts'
 import { peer } from '../../testkit/peers.ts'
 import { startScriptedRegistry } from '../../testkit/scripted-registry.ts'
 import { tempDir } from '../../testkit/temp-dir.ts'
+import { testClient } from '../../testkit/test-client.ts'
 import { imageSetText, releaseName, startUpstream } from '../../testkit/upstream.ts'
 
 for (const kind of ['embedded', 'docker'] as const) {
@@ -212,6 +214,36 @@ test('a process that is killed between an index and its children leaves nothing 
   const result = await runListed(t, { ...at, list })
   assert.deepEqual([result.exitStatus, await manifests()], [0, 0])
   assert.deepEqual((await site.verify()).findings, [])
+})
+
+test('what somebody pushes between the plan and the deletion, and what it needs, stays', async (t) => {
+  const site = await mirroredSite(t, 'embedded')
+  if (!site) return
+  const { at, upstream, address, tags } = site
+  const listed = upstream.additional.find(({ destination }) => destination === 'extra/list:2')
+  const [child] = listed?.image.manifests ?? []
+  assert.ok(listed && child)
+  const { files } = await runGenerate(t, { ...at, config: deleteSetText({ additional: [listed] }) })
+  const pushed = { registry: address, repository: 'ocp/extra/list', tag: 'new' }
+  const { client } = testClient(t)
+  let asked = false
+  const tagsOf = async (repository: Reference, signal?: AbortSignal) => {
+    // The plan was made; its first question before the deletion is for tags: by then there is one more.
+    if (asked) await client.pushManifest(pushed, child)
+    asked = true
+    return client.tags(repository, signal)
+  }
+  const registry = new Proxy(client, {
+    get: (its, name) => {
+      if (name === 'tags') return tagsOf
+      const value: unknown = Reflect.get(its, name)
+      return typeof value === 'function' ? value.bind(its) : value
+    },
+  })
+  const result = await runListed(t, { ...at, list: files[0] ?? '', registry })
+  assert.deepEqual([result.exitStatus, await tags('extra/list')], [0, ['new']])
+  assert.ok(await client.resolve({ ...pushed, digest: child.descriptor.digest }))
+  assert.equal(await client.resolve({ ...pushed, tag: '2' }), undefined)
 })
 
 test('a registry that does not delete is one clear error, and the workspace forgets nothing', async (t) => {

@@ -4,6 +4,8 @@ import { type Command, Option } from 'commander'
 import { readDeleteImageSetConfiguration } from '../../config/delete-image-set-configuration.ts'
 import { requireDeletable } from '../../config/delete-unsupported.ts'
 import { readConfigurationText } from '../../config/image-set-file.ts'
+import { findingLine } from '../../config/invalid-config.ts'
+import { ignoredParts } from '../../config/unsupported-parts.ts'
 import { readTextFile } from '../../config/yaml-document.ts'
 import { KnownError } from '../../errors/known-error.ts'
 import type { DeleteRequest } from '../../flows/delete-context.ts'
@@ -111,7 +113,7 @@ async function run(destination: string, options: Options, context: CliContext): 
   const target = parseMirrorTarget(destination)
   const store = options.gcRoot === undefined ? undefined : await openStore(options.gcRoot, context)
   const workspace = workspaceAt(options.workspace ?? workspaceOfList(options.deleteYamlFile, context), context.cwd)
-  const prepared = await phase.prepare()
+  const prepared = await phase.prepare(context)
   const { target: registry, close } = await openRegistries(options, context)
   try {
     await registry.ping(formatMirrorTarget(target), context.signal)
@@ -127,7 +129,7 @@ async function run(destination: string, options: Options, context: CliContext): 
 /** Carries out a phase once its files are read: what is wrong with them is told before a registry is asked. */
 type Carry = (request: DeleteRequest, context: CliContext, store: BlobStore | undefined) => Promise<ExitStatus>
 
-function phaseOf(options: Options): { prepare: () => Promise<Carry> } {
+function phaseOf(options: Options): { prepare: (context: CliContext) => Promise<Carry> } {
   const { generate, deleteYamlFile, config } = options
   if (generate && deleteYamlFile !== undefined) throw bothPhases()
   if (generate) {
@@ -135,7 +137,7 @@ function phaseOf(options: Options): { prepare: () => Promise<Carry> } {
     if (options.dryRun) throw missing('--generate deletes nothing as it is; --dry-run belongs to the second phase')
     if (options.gcRoot)
       throw missing('--generate deletes nothing, so nothing can be freed; --gc-root belongs to the second phase')
-    return { prepare: () => prepareGenerate(config, options) }
+    return { prepare: (context) => prepareGenerate(config, options, context) }
   }
   if (deleteYamlFile === undefined) throw missing('Say which phase: --generate, or --delete-yaml-file FILE')
   if (config !== undefined) throw missing('-c belongs to the first phase (--generate); the list says what is deleted')
@@ -144,7 +146,7 @@ function phaseOf(options: Options): { prepare: () => Promise<Carry> } {
   return { prepare: () => prepareListed(deleteYamlFile, options) }
 }
 
-async function prepareGenerate(file: string, options: Options): Promise<Carry> {
+async function prepareGenerate(file: string, options: Options, { log }: CliContext): Promise<Carry> {
   const id = options.deleteId
   if (id !== undefined && !/^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/.test(id)) {
     throw missing(`--delete-id "${id}" must be letters, digits, . _ and -: it becomes part of a file name`)
@@ -152,6 +154,10 @@ async function prepareGenerate(file: string, options: Options): Promise<Carry> {
   const configText = await readConfigurationText(file)
   const loaded = readDeleteImageSetConfiguration({ file, text: configText })
   requireDeletable(loaded)
+  for (const told of [...loaded.findings, ...ignoredParts(loaded)]) {
+    if (told.severity === 'info') log.info(findingLine(told))
+    else log.warn(findingLine(told))
+  }
   return async (request, context) => {
     const result = await generateDeletion({
       ...request,
