@@ -162,7 +162,12 @@ function openOrCreate(path: string): number {
     if (!hasSystemCode(error, 'ENOENT')) throw error
   }
   const descriptor = openSync(path, 'wx+', volumeMode)
-  fchmodSync(descriptor, volumeMode)
+  try {
+    fchmodSync(descriptor, volumeMode)
+  } catch (error) {
+    // FAT, which USB disks have, knows no modes.
+    if (!hasSystemCode(error, 'EPERM', 'ENOTSUP')) throw error
+  }
   return descriptor
 }
 

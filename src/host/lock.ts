@@ -24,10 +24,22 @@ export async function acquireLock(path: string): Promise<() => Promise<void>> {
   return () => rm(path, { force: true })
 }
 
-/** A link, because it appears with its content or not at all. */
+/** A link, because it appears with its content or not at all; FAT, which USB disks have, knows none. */
 async function claim(mine: string, path: string): Promise<boolean> {
   try {
     await link(mine, path)
+    return true
+  } catch (error) {
+    if (hasSystemCode(error, 'EEXIST')) return false
+    if (hasSystemCode(error, 'EPERM', 'ENOTSUP', 'ENOSYS')) return claimWithoutLink(mine, path)
+    throw error
+  }
+}
+
+/** For a moment the file has no content, in which another process may take it for nobody's. */
+async function claimWithoutLink(mine: string, path: string): Promise<boolean> {
+  try {
+    await writeFile(path, await readFile(mine), { flag: 'wx' })
     return true
   } catch (error) {
     if (hasSystemCode(error, 'EEXIST')) return false
