@@ -1,9 +1,11 @@
 /** The API of a cluster on loopback, over TLS: serves lists of objects in pages, to whom it knows. */
+import { X509Certificate } from 'node:crypto'
 import { once } from 'node:events'
 import { writeFile } from 'node:fs/promises'
 import { createServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
+import type { TLSSocket } from 'node:tls'
 import { stringify } from 'yaml'
 import { testCertificate } from './certificates.ts'
 import { type Cleanup, tempDir } from './temp-dir.ts'
@@ -16,6 +18,8 @@ export interface ClusterApi {
   readonly kubeconfig: string
   /** Method and path of every request, with its query. */
   readonly requests: string[]
+  /** A certificate that it takes in the place of a token, with its key; PEM. */
+  readonly client: { readonly cert: string; readonly key: string }
 }
 
 export interface ClusterApiOptions {
@@ -29,14 +33,19 @@ const token = 'loopback-only'
 
 export async function startClusterApi(t: Cleanup, { lists, forbidden = [] }: ClusterApiOptions): Promise<ClusterApi> {
   const { tls, ca } = await testCertificate(t)
+  const { tls: client } = await testCertificate(t, ['admin.invalid'])
+  const fingerprint = new X509Certificate(client.cert).fingerprint256
   const requests: string[] = []
-  const server = createServer(tls, (request, response) => {
+  const asking = { ...tls, requestCert: true, rejectUnauthorized: false }
+  const server = createServer(asking, (request, response) => {
     const url = new URL(request.url ?? '/', 'https://cluster.invalid')
     requests.push(`${request.method} ${request.url}`)
     const answer = (status: number, body: object) =>
       void response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body))
     const refuse = (status: number, message: string) => answer(status, { kind: 'Status', code: status, message })
-    if (request.headers.authorization !== `Bearer ${token}`) return refuse(401, 'Unauthorized')
+    const { fingerprint256 } = (request.socket as TLSSocket).getPeerCertificate()
+    const isKnown = fingerprint256 === fingerprint || request.headers.authorization === `Bearer ${token}`
+    if (!isKnown) return refuse(401, 'Unauthorized')
     if (forbidden.includes(url.pathname)) return refuse(403, `forbidden: cannot list ${url.pathname}`)
     const items = lists[url.pathname]
     if (items === undefined) return refuse(404, 'the server could not find the requested resource')
@@ -54,7 +63,7 @@ export async function startClusterApi(t: Cleanup, { lists, forbidden = [] }: Clu
   const url = `https://127.0.0.1:${(server.address() as AddressInfo).port}`
   const kubeconfig = join(await tempDir(t), 'kubeconfig')
   await writeFile(kubeconfig, kubeconfigText({ server: url, 'certificate-authority-data': base64(ca) }, { token }))
-  return { url, ca, kubeconfig, requests }
+  return { url, ca, kubeconfig, requests, client }
 }
 
 /** Text of a kubeconfig with one context. */

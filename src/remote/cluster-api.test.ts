@@ -54,6 +54,13 @@ test('a server whose certificate is not trusted, a wrong token and plain HTTP ar
   await assert.rejects(itemsOf({ ...access, server: 'http://127.0.0.1:1' }, pods), /no https/)
 })
 
+test('a client certificate lets us in, without a token', async (t) => {
+  const api = await startClusterApi(t, { lists: { [pods]: [{}] } })
+  const { token: _, ...access } = await loadClusterAccess(api.kubeconfig)
+  await assert.rejects(itemsOf(access, pods), /401/)
+  assert.deepEqual(await itemsOf({ ...access, certificate: api.client }, pods), [{}])
+})
+
 test('an interruption ends the reading at once', async (t) => {
   const api = await startClusterApi(t, { lists: { [pods]: [] } })
   const access = await loadClusterAccess(api.kubeconfig)

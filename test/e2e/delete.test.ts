@@ -228,10 +228,10 @@ test('what somebody pushes between the plan and the deletion, and what it needs,
   const { client } = testClient(t)
   let asked = false
   const tagsOf = async (repository: Reference, signal?: AbortSignal) => {
-    // The plan was made; its first question before the deletion is for tags: by then there is one more.
-    if (asked) await client.pushManifest(pushed, child)
+    const names = await client.tags(repository, signal)
+    if (!asked) await client.pushManifest(pushed, child)
     asked = true
-    return client.tags(repository, signal)
+    return names
   }
   const registry = new Proxy(client, {
     get: (its, name) => {
