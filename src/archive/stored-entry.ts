@@ -19,8 +19,6 @@ export interface StoredEntry {
   readonly segments: readonly Segment[]
 }
 
-export type StoredEntries = ReadonlyMap<string, StoredEntry>
-
 /** The documents of an archive are read whole; no real one comes near this. */
 const maxDocumentBytes = 128 * 1024 * 1024
 

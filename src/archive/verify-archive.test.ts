@@ -236,6 +236,44 @@ test('a signature is checked where a key is given, and only that key will do', a
   }
 })
 
+test('with the key, a flipped bit in the signature is found too, and without it any other in the end record', async (t) => {
+  const { signer, verifier } = await keyPair(await tempDir(t), 'one')
+  const { directory, archive } = await made(t, { signer })
+  const [name, bytes] = [...archive.files].at(-1) ?? ['', Buffer.alloc(0)]
+  const begin = bytes.byteLength - 1024 - 4096
+  const text = bytes.toString('latin1', begin, begin + 4096)
+  const signature = { start: text.indexOf('"signature"'), end: text.indexOf('}}') }
+  for (let at = 0; at < text.trimEnd().length; at += 3) {
+    const flipped = Buffer.from(bytes)
+    flipped[begin + at] = (flipped[begin + at] ?? 0) ^ 2
+    await writeFile(join(directory, name), flipped)
+    const isSignature = at >= signature.start && at < signature.end
+    const { findings } = await verified(directory, isSignature ? { verifier } : {})
+    assert.ok(
+      findings.some(({ severity }) => severity === 'error'),
+      `byte ${at} of ${text}`,
+    )
+  }
+})
+
+test('bytes that the disk does not give are named, and everything else is still proven', async (t) => {
+  const { directory, archive } = await made(t)
+  const [found] = await findArchives(directory)
+  assert.ok(found)
+  const name = [...archive.files.keys()][3] ?? ''
+  await truncate(join(directory, name), 9000)
+  const { damage, findings } = await verifyArchive(found)
+  const unreadable = damage.ranges.filter(({ kind }) => kind === 'unreadable')
+  assert.deepEqual(
+    unreadable.map(({ volume, start, end }) => ({ volume, start, end })),
+    [
+      { volume: 4, start: 8192, end: 12_288 },
+      { volume: 4, start: 12_288, end: 16_384 },
+    ],
+  )
+  assert.ok(findings.every(({ summary }) => summary.includes(name)))
+})
+
 async function keyPair(directory: string, name: string) {
   const { privateKey, publicKey } = generateKeyPairSync('ed25519')
   const [secret, open] = [join(directory, `${name}.pem`), join(directory, `${name}.pub.pem`)]
