@@ -98,6 +98,17 @@ test('a volume that is a link, or a directory, is refused', async (t) => {
   }
 })
 
+test('a volume that becomes a link after it was looked at is not followed', async (t) => {
+  const directory = await tempDir(t)
+  const { files } = await writeSampleArchive(directory, await sample())
+  const [first = ''] = files.keys()
+  const [found] = await findArchives(directory)
+  assert.ok(found)
+  await rename(join(directory, first), join(directory, 'elsewhere'))
+  await symlink(join(directory, 'elsewhere'), join(directory, first))
+  await assert.rejects(openArchive(found), { code: 'FILE_UNREADABLE' })
+})
+
 test('two archives with one sequence number, or two files for one volume, are refused', async (t) => {
   const directory = await tempDir(t)
   const { files } = await writeSampleArchive(directory, await sample())

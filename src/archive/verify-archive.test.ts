@@ -111,6 +111,10 @@ test('every flipped bit is found, and named with the volume and a range that hol
     )
     assert.ok(hit.length > 0, what)
     assert.ok(
+      damage.ranges.every(({ file }) => file === join(directory, name)),
+      what,
+    )
+    assert.ok(
       findings.some(({ severity }) => severity === 'error'),
       what,
     )
