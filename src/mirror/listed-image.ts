@@ -3,7 +3,7 @@ import { KnownError } from '../errors/known-error.ts'
 import type { Digest } from '../oci/digest.ts'
 import { formatReference, parseReference, type Reference, repositoryName } from '../oci/reference.ts'
 import type { DeleteItem } from '../openshift/delete-image-list.ts'
-import { formatMirrorTarget, type MirrorTarget } from './destination.ts'
+import { formatMirrorTarget, type MirrorTarget, releaseRepositories } from './destination.ts'
 import type { Unwanted } from './plan-deletion.ts'
 import type { ContentClass, SelectedImage } from './selection.ts'
 
@@ -77,10 +77,17 @@ export function listedFromItems(
     if (place === undefined) throw notAnImage(item)
     const isBelow = repositoryName(place).startsWith(`${formatMirrorTarget(target)}/`)
     if (isBelow || known.has(formatReference(place))) return listed(place, item)
-    if (!/^localhost(?::\d+)?$/.test(place.registry)) throw anotherTarget(item, target)
+    if (!isOfCache(place, item, target)) throw anotherTarget(item, target)
     const repository = [target.path, place.repository].filter(Boolean).join('/')
     return listed({ ...place, registry: target.registry, repository }, item)
   })
+}
+
+/** The cache has the names of a target without its path; those of releases are always the same. */
+function isOfCache({ registry, repository }: Reference, { type }: DeleteItem, target: MirrorTarget): boolean {
+  if (registry === target.registry || !/^localhost(?::\d+)?$/.test(registry)) return false
+  const releases: readonly string[] = Object.values(releaseRepositories)
+  return !type.startsWith('ocpRelease') || releases.includes(repository)
 }
 
 function listed(place: Reference, item: DeleteItem): ListedImage {
