@@ -1,7 +1,8 @@
 /** Begins the files of an archive, or takes them over from an earlier run. */
-import { rm } from 'node:fs/promises'
+import { rm, statfs } from 'node:fs/promises'
 import { join } from 'node:path'
-import { checkFreeSpace } from '../host/free-space.ts'
+import { KnownError } from '../errors/known-error.ts'
+import { checkFreeSpace, freeSpaceAt } from '../host/free-space.ts'
 import { diskError } from '../store/disk.ts'
 import type { ArchiveFront } from './compose-front.ts'
 import { hashFor } from './entry-content.ts'
@@ -15,6 +16,10 @@ import { ProgressFile } from './write-progress.ts'
 import { WrittenClaims } from './written-claims.ts'
 import { placeEntries, type WrittenEntries, type WrittenEntry } from './written-entries.ts'
 import { WrittenVolumes } from './written-volumes.ts'
+
+/** statfs(2), MSDOS_SUPER_MAGIC. */
+const fatType = 0x4d44
+const maxFatFile = 2 ** 32 - 1
 
 interface Place {
   readonly directory: string
@@ -63,6 +68,16 @@ async function checkRoom({ directory, stem, front }: Place): Promise<void> {
   )
   const closing = 64 * 1024 + front.record.images.reduce((sum, { destination }) => sum + 300 + destination.length, 0)
   await checkFreeSpace([{ path: directory, neededBytes: bytes + closing, what: 'the archive' }])
+  await checkFileSize(directory, Math.min(front.record.volumeBytes, front.record.totals.bytes))
+}
+
+async function checkFileSize(directory: string, largest: number): Promise<void> {
+  const { path } = await freeSpaceAt(directory)
+  const { type } = await statfs(path)
+  if (type !== fatType || largest <= maxFatFile) return
+  throw new KnownError('ARCHIVE_VOLUME_TOO_LARGE', `${path} is on a FAT disk, where a file has less than 4 GiB`, {
+    details: { path, volumeBytes: largest },
+  })
 }
 
 async function takeOver(place: Place): Promise<OpenArchive> {

@@ -72,7 +72,7 @@ async function writeClosing(archive: OpenArchive, holes: ArchiveHoles): Promise<
     const segments = layout.place({ name, size: bytes.byteLength })
     const [first] = segments
     if (!first) throw new RangeError(`${name} has no place`)
-    const entry = new WrittenEntry({ name, size: bytes.byteLength }, first, { volumeBytes })
+    const entry = new WrittenEntry({ name, size: bytes.byteLength }, first, volumeBytes)
     const writer = new PlacedWriter(volumes, segments)
     await writer.write(bytes)
     await writer.settle()

@@ -49,7 +49,7 @@ async function readFront(directory: string, stem: string, progress: Progress): P
   const layout = new Layout(volumeBytes)
   const read = async (name: string, { digest, size }: { digest: Digest; size: number }) => {
     const [first] = layout.place({ name, size })
-    const bytes = first && (await readWhole(volumes, new WrittenEntry({ name, size }, first, { volumeBytes })))
+    const bytes = first && (await readWhole(volumes, new WrittenEntry({ name, size }, first, volumeBytes)))
     if (bytes && digestOf(bytes) === digest) return bytes
     throw new KnownError('ARCHIVE_DAMAGED', `${join(directory, stem)}: ${name} is not what was written`, {
       details: { directory, stem, entry: name },

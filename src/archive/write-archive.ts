@@ -61,8 +61,8 @@ export class ArchiveWriter implements ContentTarget {
   readonly #held: ReadonlySet<Digest>
   readonly #arriving = new Map<Digest, Promise<void>>()
   #isClosing = false
-  /** The disk was full, and how it was said. */
-  #full: KnownError | undefined
+  /** What the disk refused last, and how that was said. */
+  #refusal: KnownError | undefined
 
   private constructor(options: ArchiveWriteOptions, open: OpenArchive, release: () => Promise<void>) {
     this.#options = options
@@ -138,13 +138,14 @@ export class ArchiveWriter implements ContentTarget {
    * @param holes images that should be here and are not whole
    * @param onWritten called once all is on the disk. Until it is done the archive counts as unfinished, so that whoever keeps
    * a record of archives never misses one
-   * @throws KnownError DISK_FULL, also where that was why something did not arrive; may then be called again
+   * @throws KnownError DISK_FULL, ARCHIVE_VOLUME_TOO_LARGE, also where that was why something did not arrive; may then be
+   * called again
    */
   async seal(
     holes: readonly ArchiveHole[],
     onWritten?: (sealed: SealedArchive) => Promise<void>,
   ): Promise<SealedArchive> {
-    if (this.#full) throw this.#full
+    if (this.#refusal) throw this.#refusal
     this.#isClosing = true
     await this.#settle()
     const sealed = await closeArchive(this.#open, holes, this.#options.signer)
@@ -191,7 +192,7 @@ export class ArchiveWriter implements ContentTarget {
       // What fails here fails again in `seal`, where there is somebody to tell.
       sealer.sealReady().catch(() => undefined)
     } catch (error) {
-      if (error instanceof KnownError && error.code === 'DISK_FULL') this.#full = error
+      if (error instanceof KnownError && isRefusal(error)) this.#refusal = error
       throw error
     } finally {
       this.#arriving.delete(entry.digest)
@@ -200,16 +201,22 @@ export class ArchiveWriter implements ContentTarget {
 
   /** On a full disk nothing is asked of the source before there is room again. */
   async #checkRoom({ size, reached }: BlobEntry): Promise<void> {
-    if (!this.#full) return
+    if (!this.#refusal) return
+    if (this.#refusal.code !== 'DISK_FULL') throw this.#refusal
     const { availableBytes } = await freeSpaceAt(this.#options.directory)
-    if (availableBytes !== undefined && availableBytes < size - reached + roomBytes) throw this.#full
-    this.#full = undefined
+    if (availableBytes !== undefined && availableBytes < size - reached + roomBytes) throw this.#refusal
+    this.#refusal = undefined
   }
 
   /** Waits for what goes on by itself. */
   async #settle(): Promise<void> {
     await Promise.allSettled([...this.#arriving.values(), this.#open.sealer.sealReady(), this.#open.claims.settle()])
   }
+}
+
+/** The disk is to blame, not the source: that makes no hole. */
+function isRefusal({ code }: KnownError): boolean {
+  return code === 'DISK_FULL' || code === 'ARCHIVE_VOLUME_TOO_LARGE'
 }
 
 type BlobEntry = WrittenEntry & { readonly digest: Digest }

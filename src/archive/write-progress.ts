@@ -82,6 +82,7 @@ function fold({ id, recordSize, volumeBytes }: z.infer<typeof Head>, text: strin
     const line = Line.safeParse(parseJson(text.slice(size, end))).data
     if (line === undefined) break
     if ('written' in line) {
+      reached.delete(line.written)
       written.set(line.written, { sums: line.sums, index: count })
       count += 1
     } else if ('reached' in line) {

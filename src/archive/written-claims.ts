@@ -9,6 +9,9 @@ import type { ProgressFile } from './write-progress.ts'
 import type { WrittenEntry } from './written-entries.ts'
 import type { WrittenVolumes } from './written-volumes.ts'
 
+/** What a small entry counts as: reading many of them again takes its time too. */
+const bytesOfSmall = 64 * 1024
+
 interface ClaimOptions {
   /** How many `written` lines earlier runs put down. */
   readonly count: number
@@ -42,7 +45,7 @@ export class WrittenClaims {
     if (!digest) return
     for (const { volume } of segments) this.#dirty.add(volume)
     this.#count += 1
-    this.#unflushedBytes += size
+    this.#unflushedBytes += Math.max(size, bytesOfSmall)
     await this.#progress.append({ written: digest, ...(extraSums && { sums: [...extraSums] }) })
     if (this.#unflushedBytes >= this.#flushEveryBytes) this.#flushing ??= this.#flush()
   }

@@ -3,37 +3,50 @@ import { algorithmOf, type Digest, hexOf } from '../oci/digest.ts'
 import { frontEntries } from './archive-index.ts'
 import type { ArchiveFront } from './compose-front.ts'
 import { blobEntryName } from './entry-names.ts'
-import { Layout, type LayoutEntry, type Segment, segmentsAt } from './layout.ts'
+import { Layout, type LayoutEntry, type Place, type Segment, segmentsAt } from './layout.ts'
 
 const sumOfHole = '0'.repeat(64)
 
+interface EntryTitle {
+  readonly size: number
+  /** Of a blob or manifest. */
+  readonly digest?: Digest
+  /** Of any other entry. */
+  readonly name?: string
+}
+
+/** Small, because there may be hundreds of thousands. */
 export class WrittenEntry implements LayoutEntry {
-  readonly name: string
   readonly size: number
   /** Of a blob or manifest. */
   readonly digest: Digest | undefined
-  /** First piece; the others follow from it. */
-  readonly #first: Segment
+  readonly #name: string | undefined
+  /** Of the first piece; the others follow from it. */
+  readonly #place: Place
   readonly #volumeBytes: number
   state: 'missing' | 'written' | 'hole' = 'missing'
   /** Bytes of a missing one that are in its place, not proven. */
   reached = 0
   #sums: readonly string[] | undefined
 
-  constructor({ name, size }: LayoutEntry, first: Segment, about: { volumeBytes: number; digest?: Digest }) {
-    this.name = name
+  constructor({ size, digest, name }: EntryTitle, place: Place, volumeBytes: number) {
     this.size = size
-    this.digest = about.digest
-    this.#first = first
-    this.#volumeBytes = about.volumeBytes
+    this.digest = digest
+    this.#name = name
+    this.#place = place
+    this.#volumeBytes = volumeBytes
+  }
+
+  get name(): string {
+    return this.#name ?? blobEntryName(this.digest ?? '')
   }
 
   get segments(): readonly Segment[] {
-    return segmentsAt(this, this.#first, this.#volumeBytes)
+    return segmentsAt(this, this.#place, this.#volumeBytes)
   }
 
   get firstVolume(): number {
-    return this.#first.volume
+    return this.#place.volume
   }
 
   /** What the checksum of its volume has for each piece: its sha256, or zeros for a hole. Undefined: not known yet. */
@@ -61,11 +74,7 @@ export class WrittenEntry implements LayoutEntry {
 
   get #ownSums(): readonly string[] | undefined {
     if (this.digest === undefined || algorithmOf(this.digest) !== 'sha256') return undefined
-    return this.#isCut ? undefined : [hexOf(this.digest)]
-  }
-
-  get #isCut(): boolean {
-    return this.#first.length < this.size
+    return this.segments.length > 1 ? undefined : [hexOf(this.digest)]
   }
 }
 
@@ -82,15 +91,17 @@ export interface WrittenEntries {
 export function placeEntries({ record, blobs, recordBytes }: ArchiveFront): WrittenEntries {
   const { volumeBytes, files } = record
   const layout = new Layout(volumeBytes)
-  const place = (entry: LayoutEntry, digest?: Digest): WrittenEntry => {
+  const sizes = { blobs: files.blobs.size, plan: files.plan.size }
+  const front = frontEntries(recordBytes.byteLength, sizes).map((entry) => {
     const [first] = layout.place(entry)
     if (!first) throw new RangeError(`${entry.name} has no place`)
-    return new WrittenEntry(entry, first, { volumeBytes, ...(digest && { digest }) })
+    return new WrittenEntry(entry, { volume: first.volume, offset: first.offset }, volumeBytes)
+  })
+  const carried = new Map<Digest, WrittenEntry>()
+  for (const { digest, size, place } of blobs) {
+    if (!place) continue
+    layout.place({ name: blobEntryName(digest), size })
+    carried.set(digest, new WrittenEntry({ digest, size }, place, volumeBytes))
   }
-  const sizes = { blobs: files.blobs.size, plan: files.plan.size }
-  const front = frontEntries(recordBytes.byteLength, sizes).map((entry) => place(entry))
-  const carried = blobs
-    .filter((blob) => blob.place)
-    .map(({ digest, size }) => [digest, place({ name: blobEntryName(digest), size }, digest)] as const)
-  return { all: [...front, ...carried.map(([, entry]) => entry)], front, blobs: new Map(carried), layout }
+  return { all: [...front, ...carried.values()], front, blobs: carried, layout }
 }
