@@ -66,6 +66,9 @@ export function parseBlobs(bytes: Uint8Array, origin: string): readonly ArchiveB
   return blobs
 }
 
+/** It becomes a header of a request. */
+const typePattern = /^[!-~]{1,255}$/
+
 /** By position, without splitting: an index can have a million lines. */
 function parseLine(text: string, start: number, end: number): ArchiveBlob | undefined {
   const first = text.indexOf(' ', start)
@@ -75,7 +78,7 @@ function parseLine(text: string, start: number, end: number): ArchiveBlob | unde
   const volume = parseDigits(text, first + 17, 9)
   const offset = parseDigits(text, first + 27, 15)
   const type = text.slice(first + 43, end)
-  const isSound = isDigest(digest) && size >= 0 && volume >= 0 && offset >= 0 && !type.includes(' ')
+  const isSound = isDigest(digest) && size >= 0 && volume >= 0 && offset >= 0 && typePattern.test(type)
   if (!isSound) return undefined
   if (volume === 0) return type === '-' ? { digest, size } : { digest, size, mediaType: type }
   const place = { volume, offset }

@@ -59,6 +59,9 @@ const hostileIndexes: Readonly<Record<string, NonNullable<ArchiveSample['tamper'
   'a digest that is a path': { table: (text) => text.replace(/sha256:[0-9a-f]{64}/, `../${'x'.repeat(68)}`) },
   'a blob that is there twice': { table: twice },
   'what is not carried before what is': { table: (text) => text.replace(line, '$1 $2 000000000 000000000000000 $5\n') },
+  'a media type with a line of a request in it': {
+    table: (text) => text.replace(/application\/\S+/, 'a/b\r\tX-Evil:1'),
+  },
   'a table without its last line feed': { table: (text) => `${text.slice(0, -1)}x` },
   'more volumes than there are': { end: (record) => ({ ...record, volumes: 1_000_000_000 }) },
 }
