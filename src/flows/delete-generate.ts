@@ -119,15 +119,14 @@ async function selectUnwanted(
 
 function unreadableRelease({ source, destination }: SelectedImage, cause: KnownError): KnownError {
   const name = formatReference(source)
-  return new KnownError(
-    'PAYLOAD_INVALID',
-    `${name}: which images belong to this release cannot be told: ${cause.message}`,
-    {
-      details: { image: name },
-      cause,
-      hint: `It was looked for at ${formatReference(destination)} and in the workspace. Name the workspace that mirrored it, or name the release by digest; nothing of it is in the list.`,
-    },
-  )
+  const place = formatReference(destination)
+  const why =
+    cause.code === 'MANIFEST_UNKNOWN' ? `there is no ${place}, and the workspace does not know it` : cause.message
+  return new KnownError('PAYLOAD_INVALID', `${name}: which images belong to this release cannot be told: ${why}`, {
+    details: { image: name },
+    cause,
+    hint: 'Nothing of it is in the list. Name the workspace that mirrored it with --workspace, or the release image by its digest.',
+  })
 }
 
 function graphImage({ target }: DeleteContext): readonly ListedImage[] {

@@ -94,12 +94,11 @@ export class Manifests {
    */
   async delete(reference: Reference, signal?: AbortSignal): Promise<boolean> {
     // `*`: Quay knows no action "delete" and refuses a scope that names it (containers/image docker_image.go:deleteImage).
-    const request = { method: 'DELETE', actions: '*', expect: [200, 202, 204, 404, 405, 501], signal } as const
+    const request = { method: 'DELETE', actions: '*', expect: [200, 202, 204, 404], signal } as const
     const answer = await this.#send(reference, request).catch((error: unknown) => {
       throw saysUnsupported(error) ? deleteRefused(reference, error) : error
     })
     drainBody(answer)
-    if (answer.status === 405 || answer.status === 501) throw deleteRefused(reference, answer)
     return answer.status !== 404
   }
 
@@ -173,17 +172,20 @@ function wrongDigest(
 
 /** distribution answers 400 with UNSUPPORTED, or with DIGEST_INVALID where a tag stands in the place of a digest. */
 function saysUnsupported(error: unknown): error is KnownError {
-  if (!(error instanceof KnownError) || error.details['status'] !== 400) return false
-  return ['UNSUPPORTED', 'DIGEST_INVALID'].includes(String(error.details['registryCode']))
+  if (!(error instanceof KnownError)) return false
+  const { status, registryCode } = error.details
+  if (status === 405 || status === 501) return true
+  return status === 400 && ['UNSUPPORTED', 'DIGEST_INVALID'].includes(String(registryCode))
 }
 
-function deleteRefused(reference: Reference, refusal: HttpAnswer | KnownError): KnownError {
+function deleteRefused(reference: Reference, cause: KnownError): KnownError {
   const { registry, digest } = reference
   const image = formatReference(reference)
-  const status = refusal instanceof KnownError ? 400 : refusal.status
   const what = digest === undefined ? 'does not delete a tag by itself' : 'does not delete manifests'
+  const { status } = cause.details
   return new KnownError('REGISTRY_DELETE_REFUSED', `${image}: ${registry} ${what} (DELETE answered ${status})`, {
     details: { image, host: registry, status },
+    cause,
   })
 }
 

@@ -16,9 +16,9 @@ export function renderGenerated(result: GeneratedDeletion, target: string, next:
   const listed = [...of(fates, 'deleted'), ...of(fates, 'untagged')]
   const lines = [
     `would delete from ${target}:`,
-    `  images      ${count(listed.length, 'image')}${byClass(listed)}`,
+    `  images      ${byClass(listed)}`,
     ...(attached.length > 0 ? [`  attached    ${count(attached.length, 'artifact')}, such as signatures`] : []),
-    `  manifests   ${count(manifests, 'manifest')}`,
+    `  manifests   ${manifests.toLocaleString('en-US')}`,
     `  frees       ${formatBytes(bytes)} that nothing else known at this target needs, once its garbage is collected`,
     ...shared(fates),
     ...absent(fates, 'at this target'),
@@ -74,12 +74,12 @@ function of<Name extends Fate<ListedImage>['fate']>(fates: Fates, fate: Name) {
 
 function byClass(listed: Fates): string {
   const groups = [...Map.groupBy(listed, ({ item }) => item.class)]
-  return groups.length === 0
-    ? ''
-    : `: ${groups
-        .map(([name, all]) => `${all.length} ${name}`)
-        .sort()
-        .join(', ')}`
+  return (
+    groups
+      .map(([name, all]) => `${all.length} ${name}`)
+      .sort()
+      .join(', ') || 'none'
+  )
 }
 
 function absent(fates: Fates, where: string): string[] {
