@@ -3,7 +3,8 @@
  *
  *     node tools/build.ts && node bench/many-references.ts [--references 10000]
  *
- * Prints Markdown: the first mirror, the same again, and the same again without what the workspace remembers.
+ * Prints Markdown: the first mirror, the same again, and the same again without what the workspace remembers; then the same
+ * over a gap: to a disk, from it, and to a disk again by a receipt that names everything.
  */
 import { rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -75,6 +76,20 @@ try {
   print('again, everything there', await run(command))
   await rm(join(directory, 'working-dir', 'sallyport'), { recursive: true })
   print('again, with the memory of the workspace deleted', await run(command))
+  const [open, closed] = [join(directory, 'open'), join(directory, 'closed')]
+  const outside = ['-q', '--registries-conf', registries, '--workspace', open]
+  const inside = ['-q', '--workspace', closed, '--dest-tls-verify=false']
+  const [disk, receipt] = [join(directory, 'disk'), join(directory, 'receipt.json')]
+  const site = `docker://${target.address}/carried`
+  const write = [bundle, 'mirror', '-c', config, ...outside]
+  print('to disk', await run([...write, `file://${disk}`]))
+  print('from disk', await run([bundle, 'mirror', '--from', disk, ...inside, site]))
+  const [, ...access] = inside
+  print(
+    'receipt, everything looked for',
+    await run([bundle, 'archive', 'receipt', site, ...access, '--output', receipt]),
+  )
+  print('to disk by the receipt, nothing new', await run([...write, '--base', receipt, `file://${disk}`]))
 } finally {
   await t.run()
 }

@@ -18,6 +18,7 @@ export interface ArchiveBase {
   readonly sequence: number
   /** The archive that the next one follows; absent where it has to be a full one. */
   readonly parent?: Digest
+  readonly parentSequence?: number
   readonly target?: string
   /** The archives that this is made of, by sequence. */
   readonly archives: readonly number[]
@@ -80,10 +81,11 @@ interface BaseParts extends BaseOptions {
 function composeBase({ history, entries, sum, receipt, target }: BaseParts): ArchiveBase {
   const held = receipt ? heldByReceipt(receipt, sum.carried) : sum.arrived
   const parent = receipt?.archive ?? entries.at(-1)?.id
+  const parentSequence = receipt?.sequence ?? entries.at(-1)?.sequence
   const whole = new WholeImages(sum, held)
   return {
     sequence: Math.max(history.lastSequence, receipt?.sequence ?? 0),
-    ...(parent !== undefined && { parent }),
+    ...(parent !== undefined && parentSequence !== undefined && { parent, parentSequence }),
     ...(target !== undefined && { target }),
     archives: entries.map(({ sequence }) => sequence),
     count: held.size,

@@ -91,8 +91,11 @@ function gaps(loaded: Loaded, { record }: Archive): Finding[] {
 }
 
 /** Only the number of this archive is known, and not that of its parent: between the two may be some for other targets. */
-function missing(loaded: Loaded, { kind, sequence }: Archive['record']): string {
+function missing(loaded: Loaded, { kind, sequence, parentSequence }: Archive['record']): string {
   if (kind === 'repair') return `archive ${sequence} itself was not loaded here`
+  if (parentSequence !== undefined && !loaded.some((entry) => entry.sequence === parentSequence)) {
+    return `archive ${parentSequence} is missing`
+  }
   const before = loaded.filter((entry) => entry.sequence < sequence).map((entry) => entry.sequence)
   const first = Math.max(0, ...before) + 1
   if (first >= sequence) return `it does not follow the archive ${sequence - 1} that was loaded here, but another one`

@@ -68,10 +68,12 @@ export const ArchiveRecord = z.object({
   /** `full` needs nothing at the target; `increment` needs what `parent` and those before it brought; `repair` replaces
    * damaged content of the archive `repairs`. */
   kind: z.enum(['full', 'increment', 'repair']),
-  /** Counted for each target, from 1. */
+  /** Counted in the workspace that makes archives, from 1; those of one target may have gaps. */
   sequence: z.number().int().positive(),
   /** The archive before, for the same target. */
   parent: DigestText.optional(),
+  /** Its sequence number. */
+  parentSequence: z.number().int().positive().optional(),
   repairs: DigestText.optional(),
   /** The target this is for: the name it was given, or that of the receipt. Absent: for any. */
   target: z.string().optional(),

@@ -52,11 +52,21 @@ export async function diskToMirror(request: DiskToMirrorRequest): Promise<readon
   const found = (await findArchives(request.directory)).filter(({ isRepair }) => !isRepair)
   if (found.length === 0) return [await loadOcMirror(request)]
   const loads: ArchiveLoad[] = []
+  let foreign: unknown
   for (const one of await pending(found, request)) {
-    const load = await loadArchive(one, request)
-    loads.push(load)
-    if (load.result.exitStatus !== 0) break
+    try {
+      // In a dry run nothing is noted, so that an archive after the first seems to come too early.
+      const acceptOrder = request.acceptOrder === true || (request.isDryRun === true && loads.length > 0)
+      const load = await loadArchive(one, { ...request, acceptOrder })
+      loads.push(load)
+      if (load.result.exitStatus !== 0) break
+    } catch (error) {
+      // One disk may carry archives for several sites.
+      if (!(error instanceof KnownError) || error.code !== 'ARCHIVE_OTHER_TARGET') throw error
+      foreign = error
+    }
   }
+  if (loads.length === 0 && foreign) throw foreign
   return loads
 }
 
@@ -108,13 +118,15 @@ async function record(archive: Archive, result: MirrorResult, request: DiskToMir
     if (attachedTo === undefined) isWanted = wanted.has(name)
     return isWanted && !failed.has(name)
   })
+  const isAll = arrived.length === archive.record.images.length
   const carried = [...archive.blobs.values()].filter(({ place }) => place !== undefined).map(({ digest }) => digest)
   const roots = arrived.map(({ digest }) => digest)
   await recordLoad(historyDirectories(workspace.state).loaded, {
     front: { record: archive.record, ...(await archive.readIndex()) },
     plan: [plan],
     end: { volumes: archive.volumes, checksum: archive.end.checksum },
-    missing: notArrived(carried, parsePlan(plan, archive.found.stem), roots),
+    // A plan of ten thousand images takes much memory, and says nothing new where all of them are there.
+    missing: isAll ? (archive.holes?.blobs ?? []) : notArrived(carried, parsePlan(plan, archive.found.stem), roots),
     recordedAt: new Date(clock.now()).toISOString(),
     loadedInto: formatMirrorTarget(target),
   })

@@ -230,7 +230,7 @@ class DiskRun {
     const draft: ArchiveDraft = {
       kind: base.parent === undefined ? 'full' : 'increment',
       sequence: base.sequence + 1,
-      ...(base.parent !== undefined && { parent: base.parent }),
+      ...(base.parent !== undefined && { parent: base.parent, parentSequence: base.parentSequence }),
       ...(base.target !== undefined && { target: base.target }),
       volumeBytes,
       configuration,
