@@ -49,6 +49,10 @@ test('both phases from the command line: a list to read, then the deletion, then
   assert.match(dry.stdout, /^would delete from .*: 8 images \(\d+ manifests\), 7 names of images that stay$/m)
   assert.ok((await tags('openshift/release-images')).includes(upstream.release.tag))
 
+  const elsewhere = await runCli([...carry, '--workspace', join(at.workspace, 'none'), '--dry-run', ...access])
+  assert.match(elsewhere.stderr, /goes on believing that they are there; name it with --workspace/)
+  assert.doesNotMatch(dry.stderr, /--workspace/)
+
   const second = await runCli(['--json', ...carry, '--gc-root', root, '--gc-grace', '0s', ...access])
   assert.equal(second.status, 0, second.stderr)
   const result = JSON.parse(second.stdout) as { manifests: number; freed: { bytesFreed: number }; images: object[] }

@@ -179,6 +179,7 @@ async function prepareListed(file: string, options: Options): Promise<Carry> {
   const items = parseDeleteImageList(await readTextFile(file), file)
   const isDryRun = options.dryRun === true
   return async (request, context, store) => {
+    if (!existsSync(request.workspace.root)) context.log.warn(noWorkspace(request.workspace.root))
     const progress = followDeletion(context)
     try {
       const result = await deleteListed({ ...request, items, isDryRun, onEvent: progress.onEvent })
@@ -215,6 +216,10 @@ function workspaceOfList(list: string | undefined, { cwd }: CliContext): string 
   const folder = dirname(resolve(cwd, list))
   const isKept = basename(folder) === 'delete' && basename(dirname(folder)) === 'working-dir'
   return isKept ? dirname(dirname(folder)) : '.'
+}
+
+function noWorkspace(root: string): string {
+  return `there is no ${root}: the workspace that mirrored these images goes on believing that they are there; name it with --workspace`
 }
 
 function bothPhases(): KnownError {
