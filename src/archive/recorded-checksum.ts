@@ -8,13 +8,21 @@ export function readVolume(bytes: Uint8Array): VolumeRecord | undefined {
   return readExactly(VolumeRecord, bytes)
 }
 
-/** As much of it as can be read. */
+/** The checksum of the volume before, if it can be read. */
+export function readPrevious(bytes: Uint8Array): string | undefined {
+  const [, checksum] = /"previous":"([0-9a-f]{64})"/.exec(Buffer.from(bytes).toString('latin1')) ?? []
+  return checksum
+}
+
+/** As much of the end record as can be read. */
 export function readEnd(bytes: Uint8Array): Partial<Pick<EndRecord, 'checksum' | 'signature'>> {
   const record = readExactly(EndRecord, bytes)
   if (record) return record
   const text = Buffer.from(bytes).toString('latin1')
+  const [, checksum] = /"checksum":"([0-9a-f]{64})"/.exec(text) ?? []
   const [, key, value] = /"signature":\{"key":"([0-9a-f]+)","value":"([A-Za-z0-9+/=]+)"\}/.exec(text) ?? []
-  return key !== undefined && value !== undefined ? { signature: { key, value } } : {}
+  const isSigned = key !== undefined && value !== undefined
+  return { ...(checksum !== undefined && { checksum }), ...(isSigned && { signature: { key, value } }) }
 }
 
 /** A flipped bit changes a digit; other content changes nearly all of them. */

@@ -198,6 +198,26 @@ test('content that is damaged in several places is all named, each piece in its 
   )
 })
 
+test('a damaged piece is found although the checksum of its volume is damaged in the next one', async (t) => {
+  const { directory, archive } = await made(t)
+  const names = [...archive.files.keys()]
+  for (const [volume, at] of [
+    [2, 3000],
+    [3, 725],
+  ] as const) {
+    const bytes = Buffer.from(archive.files.get(names[volume - 1] ?? '') ?? '')
+    bytes[at] = 0
+    await writeFile(join(directory, names[volume - 1] ?? ''), bytes)
+  }
+  const { ranges } = (await verified(directory)).damage
+  for (const [volume, at] of [
+    [2, 3000],
+    [3, 725],
+  ] as const) {
+    assert.ok(ranges.some((range) => range.volume === volume && range.start <= at && at < range.end))
+  }
+})
+
 test('an archive without a readable index is found out, and its first volume named', async (t) => {
   const { directory, archive } = await made(t)
   const [first = ''] = archive.files.keys()

@@ -12,7 +12,7 @@ import { type ExpectedEntry, type ExpectedPiece, expectedContent } from './expec
 import { entryNames, sizes } from './format.ts'
 import type { Segment } from './layout.ts'
 import type { ReadVolumes } from './read-volumes.ts'
-import { isNear, readEnd, readVolume } from './recorded-checksum.ts'
+import { isNear, readEnd, readPrevious } from './recorded-checksum.ts'
 import { SequentialReader } from './sequential-reader.ts'
 import { fileHeader } from './ustar.ts'
 import { type EntryState, VolumeCheck, type VolumeSum } from './verify-volume.ts'
@@ -52,6 +52,8 @@ class ContentCheck {
   readonly #misfits = new Map<number, VolumeSum>()
   /** Volumes for which no checksum is recorded, because the next one is not there. */
   readonly #unchecked = new Set<number>()
+  /** Volumes for which a checksum is recorded that cannot be read, and those that hold it: any piece in them can be wrong. */
+  readonly #doubtful = new Set<number>()
   #before: VolumeSum | undefined
   #bytes = 0
 
@@ -137,16 +139,27 @@ class ContentCheck {
     const header = fileHeader(entryNames.volume, sizes.volumeRecord, { pax: false })
     await check.expect(header, { entry: `header of ${entryNames.volume}`, kind: 'frame' })
     const actual = await check.take(sizes.volumeRecord)
-    const recorded = readVolume(actual)?.previous ?? undefined
+    const recorded = readPrevious(actual)
     const isTaken = volume > 1 && recorded !== undefined && !this.#mustBe(recorded)
     const previous = isTaken ? recorded : (this.#before?.checksum ?? null)
     const expected = volumeRecord(this.#index(), volume, previous)
     check.compare(actual, expected, what)
     const sum = hexOf(digestOf(expected))
+    if (recorded === undefined) this.#doubt(volume)
     if (!isTaken) return check.list(entryNames.volume, sum)
-    if (this.#before && recorded !== this.#before.checksum) this.#misfits.set(this.#before.volume, this.#before)
+    if (this.#before && recorded !== this.#before.checksum) this.#misfit(this.#before)
     const start = check.position - sizes.volumeRecord
     check.listUnproven(sum, { entry: undefined, name: entryNames.volume, start, end: check.position })
+  }
+
+  #doubt(volume: number): void {
+    if (!this.#before || this.#before.unproven.length === 0) return
+    this.#doubtful.add(this.#before.volume).add(volume)
+  }
+
+  /** A checksum that does not fit tells nothing where a record in the volume cannot be told from damage. */
+  #misfit(sum: VolumeSum): void {
+    if (!this.#doubtful.has(sum.volume)) this.#misfits.set(sum.volume, sum)
   }
 
   /**
@@ -174,7 +187,8 @@ class ContentCheck {
     const isTaken =
       recorded.checksum !== undefined && sum.unproven.length > 0 && !isNear(recorded.checksum, sum.checksum)
     const checksum = isTaken ? (recorded.checksum ?? '') : sum.checksum
-    if (isTaken) this.#misfits.set(volume, sum)
+    if (isTaken) this.#misfit(sum)
+    if (recorded.checksum === undefined) this.#doubtful.add(volume)
     const holes = this.#archive.holes ?? holesOf(this.#index(), [], [...this.#holes])
     const { signature } = recorded
     const signer = signature && { key: signature.key, sign: () => signature }
@@ -213,7 +227,7 @@ class ContentCheck {
   #locate(): void {
     const explained = new Set<number>()
     for (const [entry, broken] of this.#failed) {
-      const misfits = entry.segments.filter(({ volume }) => this.#misfits.has(volume))
+      const misfits = entry.segments.filter(({ volume }) => this.#misfits.has(volume) || this.#doubtful.has(volume))
       for (const { volume } of misfits) explained.add(volume)
       const found = new Set([...broken, ...misfits])
       const open = entry.segments.filter(({ volume }) => this.#unchecked.has(volume))
