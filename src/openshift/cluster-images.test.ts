@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { test } from 'node:test'
 import { looksLikeObjects, parseClusterImages } from './cluster-images.ts'
 
@@ -60,17 +61,62 @@ test('the release that a cluster runs is told from those that it ran', () => {
   const version = {
     kind: 'ClusterVersion',
     metadata: { name: 'version' },
-    status: { desired: { image: 'q/r@sha256:1' }, history: [{ image: 'q/r@sha256:1' }, { image: 'q/r@sha256:0' }] },
+    status: {
+      desired: { image: 'q/r@sha256:1' },
+      history: [
+        { state: 'Completed', image: 'q/r@sha256:1' },
+        { state: 'Completed', image: 'q/r@sha256:0' },
+      ],
+    },
   }
   const images = parseClusterImages(JSON.stringify(version), 'x')
   assert.deepEqual(
     images.map(({ name, release }) => [name, release]),
     [
       ['q/r@sha256:1', 'desired'],
-      ['q/r@sha256:1', 'past'],
       ['q/r@sha256:0', 'past'],
     ],
   )
+})
+
+test('during an update, the release before it still runs in parts', () => {
+  const version = {
+    kind: 'ClusterVersion',
+    status: {
+      desired: { image: 'q/r@sha256:3' },
+      history: [
+        { state: 'Partial', image: 'q/r@sha256:3' },
+        { state: 'Partial', image: 'q/r@sha256:2' },
+        { state: 'Completed', image: 'q/r@sha256:1' },
+        { state: 'Completed', image: 'q/r@sha256:0' },
+      ],
+    },
+  }
+  const images = parseClusterImages(JSON.stringify(version), 'x')
+  assert.deepEqual(
+    images.map(({ name, release }) => `${name} ${release}`),
+    ['q/r@sha256:3 desired', 'q/r@sha256:2 desired', 'q/r@sha256:1 desired', 'q/r@sha256:0 past'],
+  )
+  const installing = { kind: 'ClusterVersion', status: { history: [{ state: 'Partial', image: 'q/r@sha256:1' }] } }
+  assert.equal(parseClusterImages(JSON.stringify(installing), 'x')[0]?.release, 'desired')
+})
+
+test('objects of real clusters are read, and every release that they name is found', (t) => {
+  const directory = new URL('../../../shared/data/logs/upgrade-status/', import.meta.url)
+  if (!existsSync(directory)) return t.skip('the shared data is not here')
+  const files = readdirSync(directory).filter((name) => /-(?:cv|node)\.yaml$/.test(name))
+  assert.ok(files.length > 5)
+  for (const name of files) {
+    const text = readFileSync(new URL(name, directory), 'utf8')
+    const named = text.match(/^ +-? *image: \S+@sha256:[0-9a-f]{64}$/gm) ?? []
+    const found = new Set(parseClusterImages(text, name).map((image) => image.name))
+    for (const line of named) {
+      const isAvailable = name.endsWith('-cv.yaml') && !found.has(line.replace(/^.*image: /, ''))
+      // Updates that a cluster could make are not what it uses.
+      if (isAvailable) assert.ok(text.includes('availableUpdates') || text.includes('conditionalUpdates'), name)
+    }
+    if (name.endsWith('-cv.yaml')) assert.ok(found.size > 0, name)
+  }
 })
 
 test('YAML of several documents, lists of the API server and objects of no interest are read alike', () => {

@@ -13,7 +13,7 @@ export interface ClusterImage {
   readonly name: string
   /** For people: the object that uses it. */
   readonly user: string
-  /** Of a ClusterVersion: a release, whose components are then in use too. `desired` is the one that runs now. */
+  /** Of a ClusterVersion: a release, whose components are then in use too. `desired` runs now, or in parts. */
   readonly release?: 'desired' | 'past'
 }
 
@@ -69,11 +69,15 @@ function readDocuments(text: string, file: string): unknown[] {
 
 function imagesOfVersion(object: unknown): ClusterImage[] {
   const { desired, history } = fields(fields(object)['status'])
-  const current = fields(desired)['image']
-  const past = list(history).map((entry) => fields(entry)['image'])
+  const entries = list(history).map(fields)
+  // Newest first: until an update is completed, the last one that was still runs in parts.
+  const completed = entries.findIndex(({ state }) => state === 'Completed')
   const all = [
-    { name: current, release: 'desired' as const },
-    ...past.map((name) => ({ name, release: 'past' as const })),
+    { name: fields(desired)['image'], release: 'desired' as const },
+    ...entries.map(({ image }, index) => ({
+      name: image,
+      release: completed < 0 || index <= completed ? ('desired' as const) : ('past' as const),
+    })),
   ]
   return all.flatMap(({ name, release }) =>
     typeof name === 'string' && name !== '' ? [{ name: withoutScheme(name), user: userOf(object), release }] : [],

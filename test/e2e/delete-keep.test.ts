@@ -171,7 +171,11 @@ test('where the components of a release in use are not known, no image of any re
     if (name.startsWith('openshift/'))
       assert.match(fate, /components are not known here: no image of any release/, name)
   assert.equal(fates['extra/list:2'], 'deleted')
-  const past = { ...version, status: { history: [{ image: unknown }] } }
+  const history = [
+    { state: 'Completed', image: releasePullspec(site.newer) },
+    { state: 'Completed', image: unknown },
+  ]
+  const past = { ...version, status: { history } }
   const ran = await write('past.json', JSON.stringify(past))
   const result = await runGenerate(t, { ...site.at, config: everything, keepFor: [ran] })
   assert.deepEqual(result.unreadable, [unknown])

@@ -132,10 +132,13 @@ function warnings({ stillWanted, unreadable }: Pick<GeneratedDeletion, 'stillWan
           '  the same configuration brings them again; take them out of it as well.',
         ]
       : []),
-    ...unreadable.flatMap((release) => [
-      '',
-      `warning: ${release} ran once and its components are not known here: they are not kept for it`,
-    ]),
+    ...(unreadable.length > 0
+      ? [
+          '',
+          `warning: ${count(unreadable.length, 'release')} that ran once ${unreadable.length === 1 ? 'is' : 'are'} not known here: nothing is kept for`,
+          ...someOf(unreadable),
+        ]
+      : []),
   ]
 }
 
