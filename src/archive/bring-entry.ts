@@ -96,6 +96,8 @@ export class EntryArrival {
     let received = start
     try {
       const take = (chunk: Uint8Array) => {
+        // Not every source listens to it.
+        signal.throwIfAborted()
         received += chunk.byteLength
         if (received > size) throw this.#sizeMismatch(`more than ${size}`)
         hash.update(chunk)

@@ -8,12 +8,12 @@ import { volumeRecord } from './closing-entries.ts'
 import type { ArchiveFront } from './compose-front.ts'
 import { holeName } from './entry-names.ts'
 import { entryNames, sizes } from './format.ts'
-import { firstEntryOffset, type Segment } from './layout.ts'
-import { needsPax, padded } from './tar-space.ts'
+import type { Segment } from './layout.ts'
+import { needsPax } from './tar-space.ts'
 import { fileHeader } from './ustar.ts'
 import type { ProgressFile } from './write-progress.ts'
 import type { WrittenEntries, WrittenEntry } from './written-entries.ts'
-import type { VolumeSize, WrittenVolumes } from './written-volumes.ts'
+import type { WrittenVolumes } from './written-volumes.ts'
 
 /** A piece of an entry in the volume that is being sealed. */
 interface Piece {
@@ -88,8 +88,7 @@ export class VolumeSealer {
       const header = fileHeader(entryNames.end, sizes.endRecord, { pax: false })
       const bytes = Buffer.concat([header, renderEnd(end.volume, checksum)])
       await this.#options.volumes.writeWhole(end.volume, bytes, end.headerOffset)
-      const contentEnd = end.offset + end.length
-      return { contentEnd, size: contentEnd + sizes.tarEnd }
+      return end.offset + end.length + sizes.tarEnd
     })
     return this.#checksum ?? ''
   }
@@ -114,12 +113,12 @@ export class VolumeSealer {
 
   /**
    * @param closing pieces that come after those of blobs and manifests
-   * @param writeEnd writes what the checksum goes into
+   * @param writeEnd writes what the checksum goes into, and gives the size of the volume
    */
   async #seal(
     volume: number,
     closing: readonly Piece[],
-    writeEnd?: (checksum: string) => Promise<VolumeSize>,
+    writeEnd?: (checksum: string) => Promise<number>,
   ): Promise<void> {
     const { volumes, progress, front } = this.#options
     const { pieces: own, cursor } = this.#piecesIn(volume)
@@ -129,9 +128,8 @@ export class VolumeSealer {
     const header = fileHeader(entryNames.volume, sizes.volumeRecord, { pax: false })
     await volumes.writeWhole(volume, Buffer.concat([header, record]), 0)
     await mapConcurrently(pieces, headersAtOnce, (piece) => this.#writeHeader(piece))
-    const contentEnd = endOf(pieces.at(-1)?.segment)
-    const ending = await writeEnd?.(checksum)
-    await volumes.finish(volume, ending ?? { contentEnd, size: front.record.volumeBytes })
+    const size = await writeEnd?.(checksum)
+    await volumes.finish(volume, size ?? front.record.volumeBytes)
     await progress.append({ sealed: volume, checksum })
     volumes.seal(volume)
     if (volume === this.#options.entries.layout.volume) {
@@ -163,10 +161,6 @@ export class VolumeSealer {
     }
     return { pieces, cursor }
   }
-}
-
-function endOf(last: Segment | undefined): number {
-  return last ? last.offset + padded(last.length) : firstEntryOffset
 }
 
 function piecesOf(entry: WrittenEntry): Piece[] {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
-import { readdir, readFile, writeFile } from 'node:fs/promises'
+import { readdir, readFile, rm, statfs, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
@@ -67,10 +67,10 @@ test('a disk that fills up stops the archive, which goes on once there is room',
     assert.match(String(error.details['path']), /sallyport-v1-000001/)
   }
   // Not a hole: the disk is to blame, and it can be mended.
+  await writeFile(intruder, Buffer.alloc(2 * MiB))
   await assert.rejects(writer.seal([]), { code: 'DISK_FULL' })
   await writer.close()
 
-  await writeFile(intruder, Buffer.alloc(2 * MiB))
   const again = await openWriter(directory, sample)
   assert.ok(again.resumed.blobs >= 30 - errors.length - 1, `${again.resumed.blobs} of ${30 - errors.length} were kept`)
   assert.deepEqual(await pushAll(again), [])
@@ -102,6 +102,31 @@ test('room that is made while a run goes on is used by it, and until then its so
   await writer.seal([])
   await writer.close()
   assert.equal(firstDifference(await filesIn(directory), makeArchive(sample).files), undefined)
+})
+
+test('closing entries that did not fit are written again, from the first, once there is room', async (t) => {
+  const disk = await smallDisk(t, 4 * MiB)
+  if (!disk) return
+  const [image] = sampleContent([1000, 500, 700]).slice(2)
+  assert.ok(image)
+  const record = { source: 'quay.io/some/image', digest: image.digest, class: 'additional', why: 'asked for' } as const
+  const images = Array.from({ length: 3000 }, (_, index) => ({ ...record, destination: `some/image:${index}` }))
+  const large = { carried: [image], images, volumeBytes: 64 * KiB }
+  const directory = join(disk.path, 'archives')
+  const writer = await openWriter(directory, large)
+  await pushContent(writer, image)
+  for (const left of [20, 90, 150]) {
+    // tmpfs gives whole pages, and a file that is made shorter gives them back.
+    const { bavail, bsize } = await statfs(disk.path)
+    const intruder = join(disk.path, 'intruder')
+    await writeFile(intruder, Buffer.alloc(bavail * bsize - left * KiB))
+    await assert.rejects(writer.seal([]), { code: 'DISK_FULL' })
+    await rm(intruder)
+  }
+  const { files } = await writer.seal([])
+  assert.ok(files.length > 6)
+  await writer.close()
+  assert.equal(firstDifference(await filesIn(directory), makeArchive(large).files), undefined)
 })
 
 test('a disk that takes no file of that size says so', async (t) => {

@@ -196,21 +196,23 @@ async function damage(directory: string, { bytes }: ArchiveContent, at: number):
 
 test('what was written and never flushed is believed only if it is there', async (t) => {
   const directory = await tempDir(t)
-  const writer = await openWriter(directory, { ...sample, volumeBytes: 1024 * 1024 })
-  await pushContent(writer, first)
-  await pushContent(writer, second)
+  const three = sampleContent([30_000, 20_000, 10_000])
+  const large: ArchiveSample = { carried: three, volumeBytes: 1024 * 1024 }
+  const writer = await openWriter(directory, large)
+  for (const content of [first, second]) await pushContent(writer, content)
   await writer.close()
   await damage(directory, second, 5000)
-  const again = await openWriter(directory, { ...sample, volumeBytes: 1024 * 1024 })
+  const again = await openWriter(directory, large, { flushEveryBytes: 1 })
   assert.deepEqual(again.resumed, { blobs: 1, bytes: 30_000 })
+  // What was found out is put down: a flush afterwards does not make the claim true.
+  for (const content of three.slice(2)) await pushContent(again, content)
   await again.close()
-  // What was found out is put down too.
-  const third = await openWriter(directory, { ...sample, volumeBytes: 1024 * 1024 })
-  assert.deepEqual(third.resumed, { blobs: 1, bytes: 30_000 })
-  await pushContent(third, second)
-  await third.seal([])
-  await third.close()
-  await assertIs(directory, { ...sample, volumeBytes: 1024 * 1024 })
+  const last = await openWriter(directory, large)
+  assert.deepEqual(last.resumed, { blobs: 2, bytes: 40_000 })
+  await pushContent(last, second)
+  await last.seal([])
+  await last.close()
+  await assertIs(directory, large)
 })
 
 test('a beginning that is not what was written is fetched again, and nobody is bothered', async (t) => {
@@ -230,6 +232,32 @@ test('a beginning that is not what was written is fetched again, and nobody is b
   await pushContent(again, second)
   await again.seal([])
   await again.close()
+  await assertIs(directory, sample)
+})
+
+test('of what came of a blob that then failed, nothing is left in its place', async (t) => {
+  const directory = await tempDir(t)
+  const writer = await openWriter(directory, sample)
+  await pushContent(writer, second)
+  await assert.rejects(pushContent(writer, first, chunksOf(first.bytes.subarray(0, 20_000))))
+  const { holes } = await writer.seal([])
+  await writer.close()
+  assert.deepEqual(holes, [first.digest])
+  await assertIs(directory, { ...sample, holes })
+})
+
+test('an archive is unfinished until it has been recorded, and sealing can be tried again', async (t) => {
+  const directory = await tempDir(t)
+  const writer = await openWriter(directory, sample)
+  for (const content of two) await pushContent(writer, content)
+  const failed = new Error('cannot be recorded')
+  await assert.rejects(
+    writer.seal([], () => Promise.reject(failed)),
+    failed,
+  )
+  assert.equal((await readUnfinished(directory))?.stem, 'sallyport-v1-000001')
+  await writer.seal([])
+  await writer.close()
   await assertIs(directory, sample)
 })
 

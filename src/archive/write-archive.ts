@@ -12,6 +12,7 @@ import type { ContentTarget, OpenBlob, PushBlobOptions, RawManifest } from '../o
 import type { Descriptor } from '../oci/descriptor.ts'
 import type { Digest } from '../oci/digest.ts'
 import { formatReference, type Reference, repositoryName } from '../oci/reference.ts'
+import type { ArchiveBlob } from './archive-index.ts'
 import { beginOrResume, type OpenArchive } from './begin-archive.ts'
 import { EntryArrival, type EntrySource } from './bring-entry.ts'
 import { closeArchive, removeProgress } from './close-archive.ts'
@@ -59,6 +60,9 @@ export class ArchiveWriter implements ContentTarget {
   readonly #release: () => Promise<void>
   /** What the archive knows and does not carry. */
   readonly #held: ReadonlySet<Digest>
+  readonly #manifests: ReadonlyMap<Digest, ArchiveBlob>
+  /** By `REPOSITORY:TAG`. */
+  readonly #tagged: ReadonlyMap<string, Digest>
   readonly #arriving = new Map<Digest, Promise<void>>()
   #isClosing = false
   /** What the disk refused last, and how that was said. */
@@ -70,7 +74,10 @@ export class ArchiveWriter implements ContentTarget {
     this.#release = release
     this.front = open.front
     this.resumed = open.resumed
-    this.#held = new Set(open.front.blobs.filter(({ place }) => !place).map(({ digest }) => digest))
+    const { blobs, record } = open.front
+    this.#manifests = new Map(blobs.filter(({ mediaType }) => mediaType).map((manifest) => [manifest.digest, manifest]))
+    this.#tagged = new Map(record.images.map(({ destination, digest }) => [destination, digest]))
+    this.#held = new Set(blobs.filter(({ place }) => !place).map(({ digest }) => digest))
   }
 
   /**
@@ -89,9 +96,10 @@ export class ArchiveWriter implements ContentTarget {
   }
 
   async resolve(reference: Reference): Promise<Descriptor | undefined> {
-    const digest = reference.digest ?? this.#taggedDigest(reference)
-    const manifest = this.front.blobs.find((blob) => blob.digest === digest)
-    if (!manifest || manifest.mediaType === undefined || !this.#has(manifest.digest)) return undefined
+    const { repository, tag } = reference
+    const digest = reference.digest ?? this.#tagged.get(`${repository}:${tag}`)
+    const manifest = digest && this.#has(digest) ? this.#manifests.get(digest) : undefined
+    if (manifest?.mediaType === undefined) return undefined
     return { mediaType: manifest.mediaType, digest: manifest.digest, size: manifest.size }
   }
 
@@ -165,10 +173,6 @@ export class ArchiveWriter implements ContentTarget {
 
   #has(digest: Digest): boolean {
     return this.#held.has(digest) || this.#open.entries.blobs.get(digest)?.state === 'written'
-  }
-
-  #taggedDigest({ repository, tag }: Reference): Digest | undefined {
-    return this.front.record.images.find(({ destination }) => destination === `${repository}:${tag}`)?.digest
   }
 
   /** Once, however many ask for it at a time. */

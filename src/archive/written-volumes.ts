@@ -23,12 +23,6 @@ interface OpenFile {
   users: number
 }
 
-export interface VolumeSize {
-  /** Where the last entry ends, in bytes. Zeros follow. */
-  readonly contentEnd: number
-  readonly size: number
-}
-
 export class WrittenVolumes {
   /** What is written to them is gathered in these. */
   readonly batches = new BatchPool()
@@ -84,10 +78,9 @@ export class WrittenVolumes {
     return this.#with(volume, flushData)
   }
 
-  /** Brings a volume to its size, with nothing behind its content, and waits until it is on the disk. */
-  finish(volume: number, { contentEnd, size }: VolumeSize): Promise<void> {
+  /** Brings a volume to its size and waits until it is on the disk. */
+  finish(volume: number, size: number): Promise<void> {
     return this.#with(volume, async (descriptor) => {
-      await resize(descriptor, contentEnd)
       await resize(descriptor, size)
       await flushData(descriptor)
     })
