@@ -60,7 +60,6 @@ export async function openDeleteContext(request: DeleteRequest): Promise<DeleteC
 }
 
 export interface PlannedWork extends PlannedDeletions {
-  readonly rules: KeepRules
   /** The plan of one repository anew, from what lies there now. */
   readonly again: (planned: PlannedRepository) => Promise<PlannedRepository | undefined>
 }
@@ -82,7 +81,7 @@ export async function planWith(context: DeleteContext, images: readonly ListedIm
     if (failure) throw failure.error
     return repositories[0]
   }
-  return { ...planned, rules, again }
+  return { ...planned, again }
 }
 
 async function rulesOf(context: DeleteContext): Promise<KeepRules> {

@@ -49,8 +49,6 @@ export interface GeneratedDeletion {
   readonly bytes: number
   /** Images to be deleted that the last mirror of this workspace asked for. */
   readonly stillWanted: readonly string[]
-  /** Releases that a cluster ran once, and of which nothing is known. */
-  readonly unreadable: readonly string[]
   readonly failures: readonly FailedDeletion[]
   /** The list, and the configuration it was made from. */
   readonly files: readonly string[]
@@ -85,7 +83,6 @@ async function generate(request: GenerateRequest): Promise<GeneratedDeletion> {
     manifests: planned.repositories.reduce((sum, { plan }) => sum + plan.manifests.length, 0),
     bytes: await bytesFreed(planned.repositories, context),
     stillWanted: listed.map(({ item }) => item.imageReference).filter((image) => wanted.has(image)),
-    unreadable: planned.rules.unreadable,
     failures: all,
     files: await writeFiles(request, [...listed, ...attached]),
     exitStatus: all.reduce((mask, failure) => mask | failureBits[failure.class], 0),

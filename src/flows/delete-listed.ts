@@ -51,7 +51,6 @@ export interface ListedDeletion {
   /** Manifests that are gone now; in a dry run, those that would be. */
   readonly manifests: number
   readonly stillWanted: readonly string[]
-  readonly unreadable: readonly string[]
   readonly failures: readonly FailedDeletion[]
   readonly exitStatus: number
 }
@@ -103,7 +102,6 @@ class DeletionRun {
       ),
       manifests: isDryRun ? manifests : [...this.#gone.values()].reduce((sum, { size }) => sum + size, 0),
       stillWanted: going.map(({ item }) => item.item.imageReference).filter((image) => wanted.has(image)),
-      unreadable: work.rules.unreadable,
       failures: this.#failures,
       exitStatus: this.#failures.reduce((mask, failure) => mask | failureBits[failure.class], 0),
     }

@@ -91,11 +91,15 @@ async function readCluster(path: string, signal: AbortSignal): Promise<readonly 
   return images
 }
 
-/** What is no reference (a bare image id, `<none>`) names nothing that could be pulled. */
+/**
+ * What is no reference (a bare image id, `<none>`) names nothing that could be pulled. A release that ran once is not in
+ * use for that, nor are the components of one that a node still has: what they need, pods and nodes name by itself.
+ */
 function keptOf(images: readonly ClusterImage[], place: string): KeptImage[] {
-  return images.flatMap(({ name, user, release }) => {
-    const reference = readName(name)
-    return reference ? [{ reference, user: `${user} (${place})`, ...(release && { release }) }] : []
+  return images.flatMap(({ name, user, release, isCached }) => {
+    const reference = release === 'past' ? undefined : readName(name)
+    const isRelease = release === 'desired' ? true : isCached ? false : undefined
+    return reference ? [{ reference, user: `${user} (${place})`, ...(isRelease !== undefined && { isRelease }) }] : []
   })
 }
 

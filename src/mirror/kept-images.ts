@@ -16,8 +16,8 @@ export interface KeptImage {
   readonly reference: Reference
   /** For people: who uses it. */
   readonly user: string
-  /** A release: the one that runs now, or one that ran. */
-  readonly release?: 'desired' | 'past'
+  /** A release: its components are in use too. False: not for being a release. Absent: where it looks like one. */
+  readonly isRelease?: boolean
 }
 
 /** What a configuration selects at this target. */
@@ -41,8 +41,6 @@ export interface KeepOptions {
 export class KeepRules {
   /** Why no image of any release may be deleted; undefined where they may. */
   releasesUsedBy: string | undefined
-  /** Releases that ran once and that nobody can read any more. */
-  readonly unreadable: string[] = []
   readonly #digests = new Map<Digest, string>()
   readonly #tags = new Map<string, string>()
   readonly #byRepository = new Map<string, Set<Digest>>()
@@ -104,18 +102,15 @@ function keepImage(rules: KeepRules, { reference, user }: KeptImage, places: Tar
 async function keepComponents(rules: KeepRules, images: readonly KeptImage[], options: KeepOptions): Promise<void> {
   const releases = new Map<string, KeptImage>()
   for (const image of images) {
-    const name = formatReference(image.reference)
-    const isRelease = image.release !== undefined || looksLikeRelease(image.reference, options)
-    // The one that runs now decides what an unreadable payload means.
-    if (isRelease && releases.get(name)?.release !== 'desired') releases.set(name, image)
+    const isRelease = image.isRelease ?? looksLikeRelease(image.reference, options)
+    if (isRelease) releases.set(formatReference(image.reference), image)
   }
   await mapConcurrently([...releases.values()], 4, async (image) => {
     const payload = await readOrNothing(image.reference, options)
     if (payload) {
       const user = `${image.user}, as a component of release ${payload.version}`
       for (const { reference } of payload.components) keepImage(rules, { reference, user }, options.places)
-    } else if (image.release === 'past') rules.unreadable.push(formatReference(image.reference))
-    else rules.releasesUsedBy ??= unreadableReason(image.user, image.reference)
+    } else rules.releasesUsedBy ??= unreadableReason(image.user, image.reference)
   })
 }
 

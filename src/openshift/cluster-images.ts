@@ -15,6 +15,8 @@ export interface ClusterImage {
   readonly user: string
   /** Of a ClusterVersion: a release, whose components are then in use too. `desired` runs now, or in parts. */
   readonly release?: 'desired' | 'past'
+  /** Lies on a node, which keeps images for a while after their last use. */
+  readonly isCached?: true
 }
 
 /** True where a file may hold objects of a cluster: YAML or JSON with a `kind`. */
@@ -43,7 +45,8 @@ export function imagesOfObject(object: unknown): readonly ClusterImage[] {
   }
   if (kind === 'ClusterVersion') return imagesOfVersion(object)
   const names = namesOf(String(kind), object).filter((name) => typeof name === 'string' && name !== '')
-  return names.map((name) => ({ name: withoutScheme(String(name)), user: userOf(object) }))
+  const cached = kind === 'Node' ? ({ isCached: true } as const) : {}
+  return names.map((name) => ({ name: withoutScheme(String(name)), user: userOf(object), ...cached }))
 }
 
 function readDocuments(text: string, file: string): unknown[] {

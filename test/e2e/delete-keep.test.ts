@@ -171,15 +171,37 @@ test('where the components of a release in use are not known, no image of any re
     if (name.startsWith('openshift/'))
       assert.match(fate, /components are not known here: no image of any release/, name)
   assert.equal(fates['extra/list:2'], 'deleted')
+})
+
+test('a release that a cluster ran once may go, also where its history goes back further than anybody knows', async (t) => {
+  const { site, write, everything } = await scene(t)
   const history = [
-    { state: 'Completed', image: releasePullspec(site.newer) },
-    { state: 'Completed', image: unknown },
-  ]
-  const past = { ...version, status: { history } }
-  const ran = await write('past.json', JSON.stringify(past))
-  const result = await runGenerate(t, { ...site.at, config: everything, keepFor: [ran] })
-  assert.deepEqual(result.unreadable, [unknown])
+    releasePullspec(site.newer),
+    releasePullspec(site.upstream.release),
+    `quay.io/openshift-release-dev/ocp-release@sha256:${'1'.repeat(64)}`,
+  ].map((image) => ({ state: 'Completed', image }))
+  const version = { kind: 'ClusterVersion', metadata: { name: 'version' }, status: { history } }
+  const keepFor = [await write('cv.json', JSON.stringify(version))]
+  const result = await runGenerate(t, { ...site.at, config: everything, keepFor })
   assert.equal(fatesOf(result)['openshift/release-images:4.18.9-x86_64'], 'deleted')
+  await runListed(t, { ...site.at, list: result.files[0] ?? '', keepFor })
+  assert.deepEqual((await site.verify()).findings, [])
+  // A node has images of it for a while.
+  const names = [`quay.io/openshift-release-dev/ocp-release@sha256:${'2'.repeat(64)}`]
+  const node = { kind: 'Node', metadata: { name: 'n' }, status: { images: [{ names }] } }
+  const cached = [await write('node.json', JSON.stringify({ kind: 'List', items: [version, node] }))]
+  const newest = deleteSetText({ additional: site.upstream.additional, release: releaseName(site.newer) })
+  const allowed = fatesOf(await runGenerate(t, { ...site.at, config: newest, keepFor: cached }))
+  assert.match(allowed['openshift/release-images:4.18.10-x86_64'] ?? '', /^kept: in use by ClusterVersion version/)
+  // Until an update is completed, the release before it runs in parts.
+  const updating = {
+    ...version,
+    status: { history: history.with(0, { state: 'Partial', image: history[0]?.image ?? '' }) },
+  }
+  await site.mirror(imageSetText({ release: releaseName(site.upstream.release) }))
+  const during = [await write('during.json', JSON.stringify(updating))]
+  const fates = fatesOf(await runGenerate(t, { ...site.at, config: everything, keepFor: during }))
+  assert.match(fates['openshift/release-images:4.18.9-x86_64'] ?? '', /^kept: in use by ClusterVersion version/)
 })
 
 test('the components of a release are told by the target where the workspace was lost', async (t) => {

@@ -123,20 +123,13 @@ function stuckTags({ stuck }: ListedDeletion): string[] {
   ])
 }
 
-function warnings({ stillWanted, unreadable }: Pick<GeneratedDeletion, 'stillWanted' | 'unreadable'>): string[] {
+function warnings({ stillWanted }: Pick<GeneratedDeletion, 'stillWanted'>): string[] {
   return [
     ...(stillWanted.length > 0
       ? [
           '',
           `warning: ${count(stillWanted.length, 'image')} of these were asked for by the last mirror of this workspace:`,
           '  the same configuration brings them again; take them out of it as well.',
-        ]
-      : []),
-    ...(unreadable.length > 0
-      ? [
-          '',
-          `warning: ${count(unreadable.length, 'release')} that ran once ${unreadable.length === 1 ? 'is' : 'are'} not known here: nothing is kept for`,
-          ...someOf(unreadable),
         ]
       : []),
   ]
