@@ -155,7 +155,9 @@ function close(tape: Tape, sample: ArchiveSample, id: Digest): void {
   const count = failed.length + holes.length
   const end = { ...format, id, sequence, volumes: tape.volumes.length, checksum: tape.checksum(), holes: count }
   const text = `sallyport-archive-v1\n${id}\n${end.volumes}\n${end.checksum}\n${count}\n`
-  const signed = signer ? { ...end, signature: signer.sign(text) } : end
+  const signature = signer?.sign(text)
+  const sum = createHash('sha256').update(`${signature?.key} ${signature?.value}`).digest('hex').slice(0, 16)
+  const signed = signature ? { ...end, signature: { ...signature, sum } } : end
   tape.end(spaced(sample.tamper?.end?.(signed) ?? signed, 4096))
 }
 

@@ -1,6 +1,6 @@
 /** The entries behind the last blob: they tell what became of the plan. Pure. */
 
-import type { Digest } from '../oci/digest.ts'
+import { type Digest, digestOf } from '../oci/digest.ts'
 import { mediaTypes } from '../oci/media-type.ts'
 import type { ArchiveBlob, ArchiveIndex } from './archive-index.ts'
 import { entryNames, fixedJson, formatName, formatVersion, sizes } from './format.ts'
@@ -56,7 +56,10 @@ export function endRecord(
     checksum,
     holes: holes.images.length + holes.blobs.length,
   }
-  return fixedJson(signer ? { ...end, signature: signer.sign(archiveMessage(end)) } : end, sizes.endRecord)
+  if (!signer) return fixedJson(end, sizes.endRecord)
+  const { key, value } = signer.sign(archiveMessage(end))
+  const sum = digestOf(`${key} ${value}`).slice('sha256:'.length, 'sha256:'.length + 16)
+  return fixedJson({ ...end, signature: { key, value, sum } }, sizes.endRecord)
 }
 
 /** @param previous checksum of the volume before; null in the first */

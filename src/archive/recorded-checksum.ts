@@ -2,6 +2,7 @@
 import type * as z from 'zod'
 import { fixedJson } from './format.ts'
 import { EndRecord, VolumeRecord } from './records.ts'
+import type { ArchiveSignature } from './signature.ts'
 
 /** Undefined unless it is, byte for byte, one that is written. */
 export function readVolume(bytes: Uint8Array): VolumeRecord | undefined {
@@ -15,12 +16,14 @@ export function readPrevious(bytes: Uint8Array): string | undefined {
 }
 
 /** As much of the end record as can be read. */
-export function readEnd(bytes: Uint8Array): Partial<Pick<EndRecord, 'checksum' | 'signature'>> {
+export function readEnd(bytes: Uint8Array): Partial<Pick<EndRecord, 'checksum'>> & {
+  readonly signature?: ArchiveSignature | undefined
+} {
   const record = readExactly(EndRecord, bytes)
   if (record) return record
   const text = Buffer.from(bytes).toString('latin1')
   const [, checksum] = /"checksum":"([0-9a-f]{64})"/.exec(text) ?? []
-  const [, key, value] = /"signature":\{"key":"([0-9a-f]+)","value":"([A-Za-z0-9+/=]+)"\}/.exec(text) ?? []
+  const [, key, value] = /"signature":\{"key":"([0-9a-f]+)","value":"([A-Za-z0-9+/=]+)"/.exec(text) ?? []
   const isSigned = key !== undefined && value !== undefined
   return { ...(checksum !== undefined && { checksum }), ...(isSigned && { signature: { key, value } }) }
 }

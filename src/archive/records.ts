@@ -29,9 +29,10 @@ export const EndRecord = z.object({
   volumes: z.number().int().positive(),
   /** Of the last volume, without this record; it stands for all, because each volume names the one before. */
   checksum: Hex64,
-  /** How many lines `sallyport/holes.json` has. */
+  /** How many images and blobs `sallyport/holes.json` names. */
   holes: z.number().int().nonnegative(),
-  signature: z.object({ key: z.string(), value: z.base64() }).optional(),
+  /** `sum`: the first 16 hex digits of the sha256 of `KEY VALUE`, since without the key nothing else tells a flipped bit. */
+  signature: z.object({ key: z.string(), value: z.base64(), sum: z.string() }).optional(),
 })
 export type EndRecord = z.infer<typeof EndRecord>
 

@@ -11,7 +11,7 @@ import { KnownError } from '../errors/known-error.ts'
 import type { EndRecord } from './records.ts'
 
 /** As it stands in a document: which key, and its value in base64. */
-export type ArchiveSignature = NonNullable<EndRecord['signature']>
+export type ArchiveSignature = Omit<NonNullable<EndRecord['signature']>, 'sum'>
 
 export interface ArchiveSigner {
   /** SHA-256 of the public key (DER, SubjectPublicKeyInfo), 64 hex digits. */
