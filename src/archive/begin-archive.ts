@@ -5,7 +5,7 @@ import { KnownError } from '../errors/known-error.ts'
 import { checkFreeSpace, freeSpaceAt } from '../host/free-space.ts'
 import { diskError } from '../store/disk.ts'
 import type { ArchiveFront } from './compose-front.ts'
-import { hashFor } from './entry-content.ts'
+import { hashFor, hashPlaced } from './entry-content.ts'
 import { findLeftBehind, type LeftBehind, removeAfter, unseal } from './left-behind.ts'
 import { PlacedWriter } from './placed-writer.ts'
 import { proveDoubtful, recall, sealedVolumes } from './recall-entries.ts'
@@ -120,10 +120,10 @@ async function takeProgress(
   const path = join(directory, progressName(stem))
   const [record, blobs, planEntry] = entries.front
   if (!record || !blobs || !planEntry) throw new RangeError('an archive begins with its index and its plan')
-  const target = left.progress ? undefined : volumes
-  await writeFront(record, [front.recordBytes], target)
-  await writeFront(blobs, [front.blobsBytes], target)
-  await writeFront(planEntry, encoded(plan()), target)
+  const to = { volumes, isBegun: left.progress !== undefined }
+  await placeFront(record, () => [front.recordBytes], to)
+  await placeFront(blobs, () => [front.blobsBytes], to)
+  await placeFront(planEntry, () => encoded(plan()), to)
   if (left.progress) return ProgressFile.reopen(path, left.progress)
   const touched = new Set(entries.front.flatMap(({ segments }) => segments.map(({ volume }) => volume)))
   for (const volume of touched) await volumes.flush(volume)
@@ -132,20 +132,20 @@ async function takeProgress(
   return ProgressFile.create(path, { id: front.id, recordSize: front.recordBytes.byteLength, volumeBytes })
 }
 
-/** Hashes an entry of the front, and writes it where there are volumes to write to. */
-async function writeFront(
+/** Hashes an entry of the front, and writes it unless it is there already: somebody may have removed the first volume. */
+async function placeFront(
   entry: WrittenEntry,
-  content: Iterable<Uint8Array>,
-  volumes: WrittenVolumes | undefined,
+  content: () => Iterable<Uint8Array>,
+  { volumes, isBegun }: { readonly volumes: WrittenVolumes; readonly isBegun: boolean },
 ): Promise<void> {
   const hash = hashFor(entry)
-  const writer = volumes && new PlacedWriter(volumes, entry.segments)
-  for (const bytes of content) {
-    hash.update(bytes)
-    await writer?.write(bytes)
-  }
-  await writer?.settle()
-  entry.finish(hash.finish().sums)
+  for (const bytes of content()) hash.update(bytes)
+  const { digest, sums } = hash.finish()
+  entry.finish(sums)
+  if (isBegun && (await hashPlaced(volumes, entry, entry.size)).finish().digest === digest) return
+  const writer = new PlacedWriter(volumes, entry.segments)
+  for (const bytes of content()) await writer.write(bytes)
+  await writer.settle()
 }
 
 function* encoded(pieces: Iterable<string>): Generator<Uint8Array> {

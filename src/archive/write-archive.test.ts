@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { readdir, readFile, stat, writeFile } from 'node:fs/promises'
+import { readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import * as fc from 'fast-check'
@@ -232,6 +232,23 @@ test('a beginning that is not what was written is fetched again, and nobody is b
   await pushContent(again, second)
   await again.seal([])
   await again.close()
+  await assertIs(directory, sample)
+})
+
+test('volumes that somebody removed are written again', async (t) => {
+  const directory = await tempDir(t)
+  for (const gone of [1, 2, 3]) {
+    const writer = await openWriter(directory, sample, { flushEveryBytes: 1 })
+    for (const content of two) await pushContent(writer, content)
+    await writer.close()
+    const names = (await readdir(directory)).filter((name) => name.includes(`-000${gone}.tar`))
+    assert.equal(names.length, 1)
+    await rm(join(directory, ...names))
+  }
+  const writer = await openWriter(directory, sample)
+  for (const content of two) await pushContent(writer, content)
+  await writer.seal([])
+  await writer.close()
   await assertIs(directory, sample)
 })
 
