@@ -130,10 +130,23 @@ async function main(): Promise<void> {
   process.on('SIGTERM', onSignal)
   const argv = process.argv.slice(2)
   try {
+    checkNode()
     process.exitCode = await run(argv.length === 0 ? ['--help'] : argv, interrupted.signal)
   } catch (error) {
     process.exitCode = endWith(error, argv)
   }
+}
+
+const oldestNode = 24
+
+/** Before a command is loaded: what it imports is not there in an older one. */
+function checkNode(): void {
+  const { node } = process.versions
+  if (Number.parseInt(node, 10) >= oldestNode) return
+  throw new KnownError('USAGE', `sallyport needs Node.js ${oldestNode} or newer, and this is ${node}`, {
+    details: { node },
+    hint: 'In a checkout npx sallyport uses the one that npm ci brought. Elsewhere install a newer Node.js and put it first on the PATH.',
+  })
 }
 
 function endWith(error: unknown, argv: readonly string[]): number {

@@ -2,9 +2,13 @@ import assert from 'node:assert/strict'
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
+import { parseReference } from '../../src/oci/reference.ts'
 import { startEmbeddedRegistry } from '../../testkit/embedded-registry.ts'
+import { makeImage } from '../../testkit/image.ts'
 import { runCli } from '../../testkit/run-cli.ts'
+import { pushAll } from '../../testkit/seed.ts'
 import { tempDir } from '../../testkit/temp-dir.ts'
+import { testClient } from '../../testkit/test-client.ts'
 import { imageSetText, releaseName, startUpstream } from '../../testkit/upstream.ts'
 
 /** An upstream, an empty target, and a way to make a plan of one for the other. */
@@ -84,4 +88,39 @@ test('a plan that was edited into nonsense is refused with the place, and the ex
     /^error PLAN_INVALID: .*plan\.json: not a plan: manifests\[\d+\]: .*elsewhere\/list:2 is not below the target/,
   )
   assert.match(result.stderr, /next: Make the plan anew/)
+})
+
+test('a plan that was reviewed is what is carried out, also when its tags mean something else by then', async (t) => {
+  const { upstream, root, destination, mirror, access } = await scene(t)
+  const file = join(root, 'plan.json')
+  const config = imageSetText({ release: releaseName(upstream.release), additional: upstream.additional })
+  await mirror(config, '--plan-only', file)
+  const planned = JSON.parse(await readFile(file, 'utf8')) as { images: { destination: string; digest: string }[] }
+  const moved = makeImage({ seed: 'moved since', tag: '1' })
+  await pushAll(testClient(t).client, upstream.registry.address, [{ repository: 'extra/single', images: [moved] }])
+  const work = ['--workspace', join(root, 'other')]
+  const carriedOut = await runCli(['mirror', '--plan', file, ...work, ...access, destination])
+  assert.equal(carriedOut.status, 0, carriedOut.stderr)
+  const { client } = testClient(t)
+  for (const { destination: name, digest } of planned.images) {
+    assert.equal((await client.resolve(parseReference(name)))?.digest, digest, name)
+  }
+  const verify = await runCli(['verify', 'mirror', ...work, ...access, destination])
+  assert.equal(verify.status, 0, verify.stdout)
+})
+
+test('a plan for an archive is carried out into one, and a plan for another target is refused', async (t) => {
+  const { upstream, root, destination, access } = await scene(t)
+  const [plan, config, disk] = [join(root, 'plan.json'), join(root, 'isc.yaml'), join(root, 'disk')]
+  await writeFile(config, imageSetText({ additional: upstream.additional }))
+  const run = (...args: string[]) => runCli(['mirror', ...access, '--workspace', join(root, 'work'), ...args])
+  const made = await run('-c', config, '--plan-only', plan, `file://${disk}`)
+  assert.equal(made.status, 0, made.stderr)
+  const written = await run('--plan', plan, `file://${disk}`, '--json')
+  assert.equal(written.status, 0, written.stderr)
+  const { totals } = (JSON.parse(written.stdout) as { archive: { totals: { blobs: number } } }).archive
+  assert.ok(totals.blobs > 0)
+  const foreign = await run('--plan', plan, destination)
+  assert.equal(foreign.status, 64)
+  assert.match(foreign.stderr, /The plan is for archive\.invalid, not for/)
 })
