@@ -41,10 +41,27 @@ test('a blob, a manifest and a tag that somebody deleted are excepted, and told 
   content.manifests.delete(manifest)
   content.tags.delete('ocp/sample/web:1')
   const { receipt, absent } = await receiptFor(site)
-  assert.equal(absent.size, 3)
-  assert.equal(receipt.held.except.length, 3)
-  const places = [...absent.values()].map((place) => place.slice(place.indexOf('/') + 1))
+  const doomed = [...absent].filter(
+    ([digest, place]) => place.endsWith(`@${manifest.split('@')[1]}`) && !manifest.endsWith(digest),
+  )
+  assert.equal(absent.size, 3 + doomed.length)
+  assert.equal(receipt.held.except.length, absent.size)
+  const told = [...absent].filter(([digest]) => !doomed.some(([one]) => one === digest))
+  const places = told.map(([, place]) => place.slice(place.indexOf('/') + 1))
   assert.deepEqual(places.sort(), ['ocp/sample/tool:2', 'ocp/sample/web:1', link])
+})
+
+test('blobs of an image that was deleted are not held, although the registry has them until it collects its garbage', async (t) => {
+  const site = await loadedSite(t)
+  const { content } = site.registry
+  const [manifest] = [...content.manifests.keys()].filter((name) => name.startsWith('ocp/sample/tool@'))
+  assert.ok(manifest)
+  content.manifests.delete(manifest)
+  content.tags.delete('ocp/sample/tool:2')
+  const { absent } = await receiptFor(site)
+  const blobs = [...absent].filter(([digest]) => !manifest.endsWith(digest))
+  assert.ok(blobs.length > 0)
+  for (const [digest] of blobs) assert.ok(site.registry.content.links.has(`ocp/sample/tool@${digest}`), digest)
 })
 
 test('a registry that does not answer is no registry without content', async (t) => {

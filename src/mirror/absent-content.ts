@@ -37,6 +37,8 @@ interface Question {
   readonly digest: Digest
   /** What is asked for, as people read it. */
   readonly name: string
+  /** True for a manifest by its digest, which has blobs of its own. */
+  readonly isManifest?: true
   readonly isThere: () => Promise<boolean>
 }
 
@@ -50,14 +52,31 @@ export async function absentContent(
 ): Promise<ReadonlyMap<Digest, string>> {
   const questions = new Questions(loaded, options).all()
   const absent = new Map<Digest, string>()
+  const gone = new Map<Digest, string>()
   let done = 0
-  await mapConcurrently(questions, concurrency, async ({ digest, name, isThere }) => {
+  await mapConcurrently(questions, concurrency, async ({ digest, name, isManifest, isThere }) => {
     options.signal.throwIfAborted()
-    if (!(await isThere())) absent.set(digest, [absent.get(digest) ?? name, name].sort()[0] ?? name)
+    if (!(await isThere())) {
+      absent.set(digest, [absent.get(digest) ?? name, name].sort()[0] ?? name)
+      if (isManifest) gone.set(digest, name)
+    }
     done += 1
     if (done % 100 === 0 || done === questions.length) options.onAsked?.({ done, total: questions.length })
   })
-  return absent
+  return new Map([...doomed(gone, loaded), ...absent])
+}
+
+/** What only manifests that are gone need: a registry still has it, until its next garbage collection. */
+function doomed(gone: ReadonlyMap<Digest, string>, { plans, arrived }: LoadedContent): Map<Digest, string> {
+  const manifests = plans.flatMap((plan) => plan.manifests).filter(({ digest }) => arrived.has(digest))
+  const needed = new Set(manifests.flatMap(({ digest, needs }) => (gone.has(digest) ? [] : needs)))
+  const found = new Map<Digest, string>()
+  for (const { digest, needs } of manifests) {
+    const place = gone.get(digest)
+    if (place === undefined) continue
+    for (const need of needs) if (arrived.has(need) && !needed.has(need)) found.set(need, place)
+  }
+  return found
 }
 
 class Questions {
@@ -112,7 +131,8 @@ class Questions {
   #resolve(reference: Reference, digest: Digest): void {
     const { registry, signal } = this.#options
     const isThere = async () => (await registry.resolve(reference, signal))?.digest === digest
-    this.#ask({ digest, name: formatReference(reference), isThere })
+    const isManifest = reference.digest !== undefined
+    this.#ask({ digest, name: formatReference(reference), isThere, ...(isManifest && { isManifest }) })
   }
 
   #ask(question: Question): void {
