@@ -11,7 +11,7 @@ import { algorithmOf, type Digest, digestOf, hasherFor, hexOf, isDigest } from '
 import { readEndRecord, readVolumeRecord } from './archive-close.ts'
 import { parseRecord } from './archive-index.ts'
 import type { FoundArchive } from './find-archives.ts'
-import { entryNames } from './format.ts'
+import { entryNames, sizes } from './format.ts'
 import { ReadVolumes, type VolumeFile } from './read-volumes.ts'
 import type { ArchiveRecord } from './records.ts'
 import type { RepairWishes, WantedBlob } from './repair-list.ts'
@@ -47,7 +47,14 @@ interface Seen {
   part: number
   /** That the last part is in. */
   volume: number
+  /** True where that part fills its volume: then there may be another in the next one. */
+  isOpen: boolean
+  /** Those with a pax header before a part: no checksum protects the name in it. */
+  readonly unsure: Set<number>
 }
+
+/** Every other name is a damaged one. */
+const knownNames = /^(?:parts\/|holes\/){0,2}blobs\/(?:sha256\/[0-9a-f]{64}|sha512\/[0-9a-f]{128})(?:\/\d{6})?$/
 
 class IndexlessScan {
   readonly #found: FoundArchive
@@ -106,7 +113,7 @@ class IndexlessScan {
     })
   }
 
-  async #scan({ volume, file }: VolumeFile): Promise<void> {
+  async #scan({ volume, file, size }: VolumeFile): Promise<void> {
     const { signal } = this.#options
     const entries: TarScanEntry[] = []
     const visit = (entry: TarScanEntry) => void entries.push(entry)
@@ -116,7 +123,10 @@ class IndexlessScan {
       const [, path = entry.name, part = '0'] = /^parts\/(.+)\/(\d{6})$/.exec(entry.name) ?? []
       const content = this.#read(volume, entry)
       if (isIndexName(path)) await this.#keep(path, content)
-      else if (/^blobs\//.test(path)) await this.#hash({ path, part: Number(part), volume }, content)
+      const isOpen = entry.offset + entry.size === size - sizes.tarEnd
+      const isUnsure = entry.offset - entry.headerOffset > sizes.tarBlock
+      if (path.startsWith('blobs/')) await this.#hash({ path, part: Number(part), volume, isOpen, isUnsure }, content)
+      if (!isKnownName(entry.name)) this.#faulty.add(volume)
     }
   }
 
@@ -141,14 +151,33 @@ class IndexlessScan {
   }
 
   async #hash(
-    { path, part, volume }: { path: string; part: number; volume: number },
+    {
+      path,
+      part,
+      volume,
+      isOpen,
+      isUnsure,
+    }: Pick<Seen, 'part' | 'volume' | 'isOpen'> & {
+      path: string
+      isUnsure: boolean
+    },
     content: AsyncIterable<Uint8Array>,
   ): Promise<void> {
     const digest = path.slice('blobs/'.length).replace('/', ':')
     if (!isDigest(digest)) return
-    const seen = this.#cut.get(path) ?? { digest, hash: hasherFor(algorithmOf(digest)), size: 0, part: 0, volume }
-    // Where a part is missing, so is its volume, which is asked for as a whole.
+    const begun = () => ({
+      digest,
+      hash: hasherFor(algorithmOf(digest)),
+      size: 0,
+      part: 0,
+      volume,
+      isOpen,
+      unsure: new Set<number>(),
+    })
+    const seen = this.#cut.get(path) ?? begun()
+    // Where a part is missing, so is its volume, which is asked for as a whole; else a name is damaged.
     const isNext = part === 0 || part === seen.part + 1
+    if (!isNext && !this.#isGone(volume - 1)) this.#faulty.add(volume)
     if (part > 0) this.#cut.set(path, seen)
     for await (const bytes of content) {
       if (isNext) seen.hash.update(bytes)
@@ -156,17 +185,24 @@ class IndexlessScan {
     }
     seen.part = isNext ? part : Number.NaN
     seen.volume = volume
+    seen.isOpen = isOpen
+    if (isUnsure) seen.unsure.add(volume)
     if (part === 0) this.#judge(seen)
   }
 
-  /** A part that follows in a volume which is not there would be taken for damage. */
-  #isComplete({ volume }: Seen, last: number): boolean {
-    const { missing } = this.#found
-    return volume !== last && !this.#faulty.has(volume + 1) && !missing.includes(volume + 1)
+  /** False where a part may follow that was not seen; its volume is asked for as a whole. */
+  #isComplete({ volume, isOpen }: Seen, last: number): boolean {
+    return !isOpen || (volume !== last && !this.#isGone(volume + 1))
   }
 
-  #judge({ digest, hash, size, part }: Seen): void {
-    if (!Number.isNaN(part) && hash.digest('hex') !== hexOf(digest)) this.#damaged.push({ digest, size })
+  #isGone(volume: number): boolean {
+    return this.#faulty.has(volume) || this.#found.missing.includes(volume)
+  }
+
+  #judge({ digest, hash, size, part, unsure }: Seen): void {
+    if (Number.isNaN(part) || hash.digest('hex') === hexOf(digest)) return
+    if (unsure.size === 0) this.#damaged.push({ digest, size })
+    for (const volume of unsure) this.#faulty.add(volume)
   }
 
   /** Undefined where it is damaged. */
@@ -189,4 +225,10 @@ class IndexlessScan {
 
 function isIndexName(name: string): name is IndexName {
   return (indexNames as readonly string[]).includes(name)
+}
+
+function isKnownName(name: string): boolean {
+  const known: readonly string[] = Object.values(entryNames)
+  const [, whole = name] = /^parts\/(.+)\/\d{6}$/.exec(name) ?? []
+  return known.includes(whole) || knownNames.test(name)
 }

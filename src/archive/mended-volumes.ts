@@ -1,6 +1,5 @@
 /** The volumes of an archive while they are mended: read as far as they are there, and written only where they differ. */
-import type { FileHandle } from 'node:fs/promises'
-import { rename } from 'node:fs/promises'
+import { type FileHandle, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { openBlocks, readBlock, writeBlock } from './block-file.ts'
 import type { Place } from './layout.ts'
@@ -53,6 +52,7 @@ export class MendedVolumes {
   async write({ volume, offset }: Place, bytes: Uint8Array): Promise<void> {
     const entry = await this.#open(volume)
     const path = this.#path(volume)
+    if (!entry.output && entry.wasMissing) await rm(path + rebuildingSuffix, { force: true })
     entry.output ??= await openBlocks(
       entry.wasMissing ? path + rebuildingSuffix : path,
       entry.wasMissing ? 'create' : 'write',

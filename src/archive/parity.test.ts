@@ -7,6 +7,7 @@ import fc from 'fast-check'
 import { writeShamArchive } from '../../testkit/sham-archive.ts'
 import { tempDir } from '../../testkit/temp-dir.ts'
 import { digestOf } from '../oci/digest.ts'
+import { type ParityRecord, parityPlaces, renderParity } from './parity.ts'
 import { repairVolumes } from './repair-volumes.ts'
 import { parseVolumeName } from './volume-names.ts'
 import { writeParity } from './write-parity.ts'
@@ -224,4 +225,24 @@ test('without parity there is nothing to repair with', async (t) => {
   const directory = await tempDir(t)
   const { stem } = await writeShamArchive(directory, [20_480])
   assert.equal(await repairVolumes(directory, stem, { signal }), undefined)
+})
+
+test('a parity volume that claims more than it has is not used', async (t) => {
+  const { directory, stem, parity, path, volumes } = await protect(t, [20_480, 20_480], 1)
+  const bytes = await readFile(path(parity[0]))
+  const record = JSON.parse(bytes.subarray(512, 512 + 16_384).toString()) as ParityRecord
+  const absurd = { ...record, blockBytes: 16 * MiB, volumes: record.volumes.map((one) => ({ ...one, size: 2 ** 40 })) }
+  const places = parityPlaces(absurd)
+  const sums = Buffer.alloc(places.sums.size)
+  const { bytes: front, check } = renderParity(absurd)
+  const file = await open(path(parity[0]), 'w')
+  await file.write(front, 0, front.length, places.record.offset)
+  await file.write(sums, 0, sums.length, places.sums.offset)
+  const closing = check(digestOf(sums).slice('sha256:'.length))
+  await file.write(closing, 0, closing.length, places.check.offset)
+  await file.close()
+  await rm(path(volumes[0]))
+  const repair = await repairVolumes(directory, stem, { signal })
+  assert.equal(repair, undefined)
+  assert.deepEqual((await readdir(directory)).sort(), [volumes[1], ...parity].sort())
 })

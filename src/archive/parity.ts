@@ -50,7 +50,8 @@ export const ParityRecord = z.object({
   volumes: z
     .array(z.object({ volume: z.number().int().positive(), size: z.number().int().positive() }))
     .min(1)
-    .max(maxBlocks - 1),
+    .max(maxBlocks - 1)
+    .refine((volumes) => new Set(volumes.map(({ volume }) => volume)).size === volumes.length),
 })
 export type ParityRecord = z.infer<typeof ParityRecord>
 

@@ -56,10 +56,9 @@ async function openOne(directory: string, name: string, stem: string): Promise<P
   const record = await readRecord(file)
   if (record?.stem === stem) {
     const places = parityPlaces(record)
-    // The file bounds what its record may claim.
-    const { size } = await file.stat()
-    const isPlausible = size <= places.fileBytes && places.data.offset < size
-    if (isPlausible && (await isProven(file, record, places))) return { name, file, record, places }
+    // A record may claim only what its file has: else it could ask for work without end.
+    const isWhole = (await file.stat()).size === places.fileBytes
+    if (isWhole && (await isProven(file, record, places))) return { name, file, record, places }
   }
   await file.close()
   return undefined

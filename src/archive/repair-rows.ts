@@ -1,5 +1,5 @@
 /** Mends rows of blocks: the same block of every volume of a group, and of its parity volumes. */
-import type { FileHandle } from 'node:fs/promises'
+import { type FileHandle, rm } from 'node:fs/promises'
 import { hasherFor } from '../oci/digest.ts'
 import { openBlocks, readBlock, writeBlock } from './block-file.ts'
 import type { ParityFile } from './read-parity.ts'
@@ -155,6 +155,7 @@ export class RowRepair {
 
 async function writeTo(patient: Patient, bytes: Uint8Array, offset: number): Promise<void> {
   const { path, wasMissing } = patient
+  if (!patient.output && wasMissing) await rm(path + rebuildingSuffix, { force: true })
   patient.output ??= await openBlocks(wasMissing ? path + rebuildingSuffix : path, wasMissing ? 'create' : 'write')
   if (patient.output) await writeBlock(patient.output, bytes, offset)
 }

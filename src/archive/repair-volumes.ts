@@ -101,18 +101,17 @@ async function repairGroup(
   }
 }
 
-/** Flushes, cuts what is too long, and gives a new volume its name. */
+/** Flushes, cuts what is too long, and gives a new volume its name. What is too short stays so: a size is only a claim. */
 async function finish(patient: Patient): Promise<void> {
   const { file, path, size, wasMissing } = patient
   const isTooLong = file !== undefined && (await file.stat()).size > size
   if (isTooLong) {
     patient.output ??= await openBlocks(path, 'write')
     patient.rebuiltBytes = Math.max(1, patient.rebuiltBytes)
+    await patient.output?.truncate(size)
   }
-  if (!patient.output) return
-  await patient.output.truncate(size)
-  await patient.output.sync()
-  if (wasMissing) await rename(path + rebuildingSuffix, path)
+  await patient.output?.sync()
+  if (wasMissing && patient.output) await rename(path + rebuildingSuffix, path)
 }
 
 function wasDamaged({ wasMissing, rebuiltBytes, lostBytes }: Patient): boolean {
