@@ -15,7 +15,7 @@ import type { ArchiveDraft } from '../archive/compose-front.ts'
 import { findArchives } from '../archive/find-archives.ts'
 import { openArchive } from '../archive/read-archive.ts'
 import type { ArchiveRecord } from '../archive/records.ts'
-import { type RepairList, repairStem } from '../archive/repair-list.ts'
+import { isEmptyRepairList, type RepairList, repairStem } from '../archive/repair-list.ts'
 import { lookUpRepair, type RepairContent } from '../archive/repair-wishes.ts'
 import type { ArchiveSigner } from '../archive/signature.ts'
 import { ArchiveWriter, type SealedArchive } from '../archive/write-archive.ts'
@@ -72,6 +72,11 @@ interface Original {
  * ARCHIVE_INVALID where the history is damaged; what could not be had is a hole in the result
  */
 export async function writeRepair(request: RepairRequest): Promise<RepairResult> {
+  if (isEmptyRepairList(request.list)) {
+    throw new KnownError('REPAIR_LIST_INVALID', 'The list asks for nothing', {
+      hint: 'Nothing has to be carried again for this archive: sallyport archive repair DIR puts the rest right.',
+    })
+  }
   const release = await acquireLock(join(request.workspace.state, 'lock'))
   try {
     const original = await readOriginal(request)
