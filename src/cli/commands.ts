@@ -59,4 +59,14 @@ export const commands: readonly CommandEntry[] = [
     summary: 'the embedded registry: serve, gc, stat',
     load: () => import('./commands/registry.ts'),
   },
+  {
+    name: 'list',
+    summary: 'releases and operators: not carried out by this version',
+    load: () => import('./commands/list.ts'),
+  },
+  {
+    name: 'version',
+    summary: 'print the version',
+    load: () => import('./commands/version.ts'),
+  },
 ]

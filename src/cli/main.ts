@@ -8,7 +8,7 @@
  */
 import { appendFileSync } from 'node:fs'
 import { Command, CommanderError } from 'commander'
-import { KnownError } from '../errors/known-error.ts'
+import { hasSystemCode, KnownError } from '../errors/known-error.ts'
 import { systemClock } from '../host/clock.ts'
 import { processEnv } from '../host/env.ts'
 import { createLog, type LogLevel, logLevels } from '../host/log.ts'
@@ -126,6 +126,8 @@ async function main(): Promise<void> {
     process.stderr.write('\nstopping; press Ctrl-C again to leave at once\n')
     interrupted.abort(new KnownError('INTERRUPTED', 'Interrupted'))
   }
+  // `sallyport … | head`: who stopped reading wants no more.
+  process.stdout.on('error', (error) => process.exit(hasSystemCode(error, 'EPIPE') ? 0 : 1))
   process.on('SIGINT', onSignal)
   process.on('SIGTERM', onSignal)
   const argv = process.argv.slice(2)

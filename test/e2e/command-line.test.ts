@@ -1,6 +1,9 @@
 /** The promises that every command shares. */
 import assert from 'node:assert/strict'
+import { spawn } from 'node:child_process'
+import { text } from 'node:stream/consumers'
 import { test } from 'node:test'
+import { fileURLToPath } from 'node:url'
 import { version } from '../../src/cli/version.ts'
 import { runCli } from '../../testkit/run-cli.ts'
 
@@ -31,4 +34,23 @@ test('with --json an error is one JSON document with its code, message and hint'
   assert.equal(error.code, 'REFERENCE_INVALID')
   assert.match(error.message, /UPPER\/case/)
   assert.notEqual(error.hint, '')
+})
+
+test('a reader that stops reading ends the command without a word', async () => {
+  const mainFile = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url))
+  const script = `"${process.execPath}" "${mainFile}" mirror --help | head -n 1`
+  const child = spawn('sh', ['-c', script], { stdio: ['ignore', 'pipe', 'pipe'] })
+  const [stdout, stderr] = await Promise.all([text(child.stdout), text(child.stderr)])
+  assert.deepEqual({ stdout, stderr }, { stdout: 'Usage: sallyport mirror [options] <destination>\n', stderr: '' })
+})
+
+test('what oc-mirror lists is understood, and answered with what to do instead', async () => {
+  for (const args of [
+    ['list', 'releases', '--channels', '--version', '4.18'],
+    ['list', 'operators', '--catalogs'],
+  ]) {
+    const { status, stderr } = await runCli(args)
+    assert.equal(status, 64)
+    assert.match(stderr, /is not carried out by this version\n {2}next: .*(?:curl|oc-mirror)/)
+  }
 })
