@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict'
+import { execFileSync } from 'node:child_process'
 import { readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { test } from 'node:test'
@@ -16,9 +17,11 @@ import {
 import { randomBytes } from '../../testkit/random-bytes.ts'
 import { tempDir } from '../../testkit/temp-dir.ts'
 import { mapConcurrently } from '../host/concurrency.ts'
-import { digestOf } from '../oci/digest.ts'
+import { type Digest, digestOf } from '../oci/digest.ts'
 import { parseReference } from '../oci/reference.ts'
 import { composeFront } from './compose-front.ts'
+import type { ArchiveHole, ArchiveImage } from './records.ts'
+import { archiveMessage } from './signature.ts'
 import { readUnfinished } from './unfinished-archive.ts'
 
 /** Pushes all that is no hole and seals. */
@@ -293,6 +296,44 @@ test('volumes get their final names as soon as everything in them is there', asy
   const expected = makeArchive(sample).files
   const volume = 'sallyport-v1-000001-0002.tar'
   assert.deepEqual(await readFile(join(directory, volume)), expected.get(volume))
+})
+
+test('images that are whole are named in the index, those that failed among the holes, and the end is signed', async (t) => {
+  const manifests = sampleContent([1, 2, 300, 4, 5, 400, 7, 8, 500]).filter(({ mediaType }) => mediaType)
+  const [whole, lost, failing] = manifests as [ArchiveContent, ArchiveContent, ArchiveContent]
+  const held = sampleContent([1, 2, 600], 'held').slice(2)
+  const image = (destination: string, digest: Digest) =>
+    ({ source: `quay.io/${destination}`, destination, digest, class: 'operator', why: 'asked for' }) as const
+  const failed = (destination: string): ArchiveHole => ({
+    ...{ source: `quay.io/${destination}`, destination, class: 'operator' },
+    ...{ code: 'REGISTRY_DENIED', message: 'no "right"' },
+  })
+  const images: readonly ArchiveImage[] = [
+    image('some/image:1', whole.digest),
+    image('some/image:latest', whole.digest),
+    image(`some/image@${whole.digest}`, whole.digest),
+    image(`other/image@${whole.digest}`, whole.digest),
+    image('lost/image:1', lost.digest),
+    image('failed/image:1', failing.digest),
+    ...held.map(({ digest }) => image('held/image:1', digest)),
+  ]
+  const key = 'ab'.repeat(32)
+  const signer = { key, sign: (text: string) => ({ key, value: btoa(text) }) }
+  const planned = failed('never/planned:1')
+  const writer = await openWriter(await tempDir(t), { carried: manifests, held, images, signer, failed: [planned] })
+  for (const content of [whole, failing]) await pushContent(writer, content)
+  const { files } = await writer.seal([failed('failed/image:1')])
+  await writer.close()
+  const read = (name: string) => JSON.parse(execFileSync('tar', ['-xOf', files[0] ?? '', name], { encoding: 'utf8' }))
+
+  const descriptor = { mediaType: whole.mediaType, digest: whole.digest, size: 300 }
+  const named = (name: string) => ({ ...descriptor, annotations: { 'org.opencontainers.image.ref.name': name } })
+  assert.deepEqual(read('index.json').manifests, [named('some/image:1'), named('some/image:latest'), descriptor])
+  assert.deepEqual(read('sallyport/holes.json').images, [planned, failed('failed/image:1')])
+  assert.deepEqual(read('sallyport/holes.json').blobs, [lost.digest])
+  const end = read('sallyport/end.json')
+  assert.equal(end.holes, 3)
+  assert.deepEqual(end.signature, { key, value: btoa(archiveMessage(end)) })
 })
 
 test('an unfinished archive is read back from its directory, with all that opens it again', async (t) => {
