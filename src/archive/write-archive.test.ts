@@ -333,7 +333,8 @@ test('images that are whole are named in the index, those that failed among the 
   assert.deepEqual(read('sallyport/holes.json').blobs, [lost.digest])
   const end = read('sallyport/end.json')
   assert.equal(end.holes, 3)
-  assert.deepEqual(end.signature, { key, value: btoa(archiveMessage(end)) })
+  assert.equal(end.signature.key, key)
+  assert.equal(end.signature.value, btoa(archiveMessage(end)))
 })
 
 test('an unfinished archive is read back from its directory, with all that opens it again', async (t) => {
