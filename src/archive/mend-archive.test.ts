@@ -146,3 +146,27 @@ test('what no repair has is named, and nothing is claimed about its volumes', as
   await mendArchive(damaged, { signal })
   await assertWhole(directory, files)
 })
+
+test('interrupted at any moment, mending goes on where it is called again', async (t) => {
+  const { directory, damaged, files, names } = await sampleWith(t)
+  for (let chunks = 1; chunks < 25; chunks += 3) {
+    await rm(join(directory, names[1] ?? ''))
+    await truncate(join(directory, names[2] ?? ''), 4000)
+    const controller = new AbortController()
+    let left = chunks
+    const content = (digest: Digest) => {
+      left -= 1
+      if (left === 0) controller.abort()
+      return damaged.content(digest)
+    }
+    const onBytes = () => {
+      left -= 1
+      if (left === 0) controller.abort()
+    }
+    const interrupted = mendArchive({ ...damaged, content }, { signal: controller.signal, onBytes })
+    await interrupted.catch((error: Error) => assert.equal(error.name, 'AbortError'))
+    assert.ok((await readdir(directory)).every((name) => files.has(name)))
+    await mendArchive(damaged, { signal })
+    await assertWhole(directory, files)
+  }
+})

@@ -91,9 +91,11 @@ export class MendedVolumes {
   }
 
   async close(): Promise<void> {
-    for (const { input, output } of this.#volumes.values()) {
+    for (const [volume, { input, output, wasMissing }] of this.#volumes) {
       await input?.close()
       await output?.close()
+      // Where it was published there is nothing any more.
+      if (wasMissing) await rm(this.#path(volume) + rebuildingSuffix, { force: true })
     }
   }
 

@@ -13,7 +13,12 @@ import { openArchive } from './read-archive.ts'
  */
 export async function openWithRepairs(found: FoundArchive, beside: readonly FoundArchive[]): Promise<Archive> {
   const repairs = await openRepairs(found, beside)
-  return openArchive(found, { repairs, allowDamage: repairs.length > 0 })
+  const archive = await openArchive(found, { repairs, allowDamage: repairs.length > 0 })
+  const [problem] = archive.problems
+  if (!problem || archive.repairs.length > 0) return archive
+  // Those beside it are of another archive with this number.
+  await archive.close()
+  throw problem
 }
 
 /** Repairs of archives with the number of this one, as far as they can be read. */
