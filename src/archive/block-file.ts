@@ -14,6 +14,8 @@ export async function openBlocks(path: string, access: 'read' | 'write' | 'creat
   const flags = { read: constants.O_RDONLY, write: constants.O_RDWR, create: constants.O_RDWR | constants.O_CREAT }
   try {
     const file = await open(path, flags[access] | constants.O_NOFOLLOW, 0o644)
+    // For everybody, whatever the umask: who carries an archive is often somebody else than who wrote it.
+    if (access === 'create') await file.chmod(0o644)
     if ((await file.stat()).isFile()) return file
     await file.close()
   } catch (cause) {
