@@ -193,7 +193,7 @@ class ContentCheck {
     const { signature } = recorded
     const signer = signature && { key: signature.key, sign: () => signature }
     const expected = endRecord(this.#index(), { volumes: volume, checksum, holes }, signer)
-    check.compare(actual, expected, { entry: entryNames.end, kind: 'record' })
+    check.compare(actual, doubtingSignature(expected, actual), { entry: entryNames.end, kind: 'record' })
   }
 
   #index() {
@@ -255,6 +255,19 @@ class ContentCheck {
     const [entry, start, end] = [entryNames.volume, sizes.tarBlock, sizes.tarBlock + sizes.volumeRecord]
     this.#log.add({ volume: volume + 1, file: this.#archive.pathOf(volume + 1), start, end, entry, kind })
   }
+}
+
+/**
+ * What an end record should be, given what it is. Where a signature and its sum do not fit, it may be the one or the other:
+ * then all of both counts as wrong.
+ */
+function doubtingSignature(expected: Uint8Array, actual: Uint8Array): Uint8Array {
+  const bytes = Buffer.from(expected)
+  const start = bytes.indexOf('"signature"')
+  const end = bytes.indexOf('}}')
+  if (start < 0 || bytes.subarray(start, end).equals(actual.subarray(start, end))) return expected
+  for (let at = start; at < end; at += 1) bytes[at] = 0xff
+  return bytes
 }
 
 function* piecesOf(entries: Iterable<ExpectedEntry>): Generator<ExpectedPiece> {

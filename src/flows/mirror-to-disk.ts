@@ -246,7 +246,9 @@ class DiskRun {
   async #goOn(unfinished: UnfinishedArchive, base: ArchiveBase): Promise<MirrorToDiskResult> {
     const { configuration, directory, onEvent } = this.#request
     const { draft, planText, stem } = unfinished
-    if (draft.configuration !== configuration || draft.sequence !== base.sequence + 1) {
+    // It is in the history already where only its last file was left to be taken away.
+    const isOurs = draft.sequence === base.sequence + 1 || draft.sequence === base.sequence
+    if (draft.configuration !== configuration || !isOurs) {
       throw new KnownError('ARCHIVE_UNFINISHED', `${directory} holds the unfinished archive ${stem} of another run`, {
         details: { directory, archive: stem },
         hint: 'Finish it with the configuration and options that began it, or delete its files and run again.',
@@ -270,14 +272,15 @@ class DiskRun {
         ...(concurrency !== undefined && { concurrency }),
       })
       this.#failures.addFrom(report, plan.images.map(selectedOf))
-      const sealed = await writer.seal(this.#holes(draft))
-      await recordArchive(historyDirectories(workspace.state).written, {
-        front: writer.front,
-        plan: draft.plan(),
-        end: { volumes: sealed.files.length, checksum: sealed.checksum },
-        missing: sealed.holes,
-        recordedAt: new Date(clock.now()).toISOString(),
-      })
+      const sealed = await writer.seal(this.#holes(draft), ({ files, checksum, holes }) =>
+        recordArchive(historyDirectories(workspace.state).written, {
+          front: writer.front,
+          plan: draft.plan(),
+          end: { volumes: files.length, checksum },
+          missing: holes,
+          recordedAt: new Date(clock.now()).toISOString(),
+        }),
+      )
       await recordFailed(workspace, archiveTarget.registry, { failures: this.#failures.list, resolved })
       await this.#local.removeBlobs()
       return { ...this.#outcome(), report, archive: { ...sealed, id: writer.front.id, record: writer.front.record } }
