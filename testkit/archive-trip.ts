@@ -7,7 +7,7 @@ import { type ArchiveLoad, diskToMirror } from '../src/flows/disk-to-mirror.ts'
 import { type MirrorToDiskResult, mirrorToDisk } from '../src/flows/mirror-to-disk.ts'
 import { type RepairResult, writeRepair } from '../src/flows/repair-archive.ts'
 import { parseMirrorTarget } from '../src/mirror/destination.ts'
-import { workspaceAt } from '../src/mirror/workspace.ts'
+import { type Workspace, workspaceAt } from '../src/mirror/workspace.ts'
 import { parseRegistriesConf } from '../src/registries/parse.ts'
 import type { RunningRegistry } from '../src/registry/server.ts'
 import { withRegistriesConf } from '../src/remote/registries-conf-source.ts'
@@ -49,6 +49,7 @@ export async function connectedSide(t: Cleanup): Promise<ConnectedSide> {
 
 export interface ClosedSide {
   readonly registry: RunningRegistry
+  readonly workspace: Workspace
   /** Loads what is in a directory, into an empty registry and workspace. */
   load(directory: string): Promise<readonly ArchiveLoad[]>
 }
@@ -59,6 +60,7 @@ export async function closedSide(t: Cleanup): Promise<ClosedSide> {
   const workspace = workspaceAt(join(await tempDir(t), 'workspace'), '/')
   return {
     registry,
+    workspace,
     load: (directory) =>
       diskToMirror({
         directory,

@@ -66,6 +66,11 @@ export class Archive {
     this.missingVolumes = numbers.filter((volume) => files.sizeOf(volume) === undefined)
   }
 
+  /** What its end record says, or where that is lost, what a repair says of it; undefined where neither is there. */
+  get ending(): Pick<EndRecord, 'volumes' | 'checksum'> | undefined {
+    return this.end ?? this.repairs.find(({ record }) => record.repaired)?.record.repaired
+  }
+
   /** In bytes; undefined for the last volume where only its end could tell. */
   expectedSize(volume: number): number | undefined {
     return volume < this.volumes ? this.record.volumeBytes : this.#lastVolumeSize

@@ -74,6 +74,7 @@ test('an archive without its first volume asks, in one list, for all that is mis
           planBytes,
           holes: undefined,
           end: undefined,
+          checksum: undefined,
           content: (digest) => (wanted.has(digest) ? once(asked.get(digest) ?? Buffer.alloc(0)) : undefined),
         },
         { signal },

@@ -29,6 +29,8 @@ export interface DamagedArchive {
   /** As they are in the archive, where they can be read; not proven. */
   readonly holes: ArchiveHoles | undefined
   readonly end: EndRecord | undefined
+  /** Of the last volume, as the end record or a repair says it. */
+  readonly checksum: string | undefined
   /** What a repair has of it. NOT proven. */
   readonly content: (digest: Digest) => AsyncIterable<Uint8Array> | undefined
 }
@@ -172,14 +174,14 @@ class Mending {
 
   /** Everything that follows from the content. */
   async #close(): Promise<Pick<MendReport, 'isEndRenewed' | 'isEndProven'>> {
-    const { front, holes, end } = this.#archive
+    const { front, holes, end, checksum: known } = this.#archive
     const guesses = [...(holes ? [holes] : []), holesOf(front, [], [])]
     const plans = guesses.map((guess) => planClosing(front, this.#pieces, guess))
-    const proven = plans.find(({ checksum }) => checksum !== undefined && isNearly(checksum, end?.checksum ?? ''))
+    const proven = plans.find(({ checksum }) => checksum !== undefined && isNearly(checksum, known ?? ''))
     const [first] = plans
     if (!first) throw new RangeError('no way to end an archive')
     // Who cannot tell what the end was must not write over what is left of it.
-    const plan = proven ?? (end ? undefined : first)
+    const plan = proven ?? (known ? undefined : first)
     await this.#writeFrames(plan ?? first, plan !== undefined)
     return { isEndRenewed: plan !== undefined && end === undefined, isEndProven: proven !== undefined }
   }

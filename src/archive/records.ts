@@ -76,6 +76,8 @@ export const ArchiveRecord = z.object({
   /** Its sequence number. */
   parentSequence: z.number().int().positive().optional(),
   repairs: DigestText.optional(),
+  /** How that one ends: its last volume may be lost. */
+  repaired: z.object({ volumes: EndRecord.shape.volumes, checksum: EndRecord.shape.checksum }).optional(),
   /** The target this is for: the name it was given, or that of the receipt. Absent: for any. */
   target: z.string().optional(),
   /** Size of every volume but the last. */

@@ -106,8 +106,9 @@ async function loadArchive(found: FoundArchive, request: DiskToMirrorRequest): P
 
 async function record(archive: Archive, result: MirrorResult, request: DiskToMirrorRequest): Promise<void> {
   const { target, workspace, clock } = request
+  const { ending } = archive
   // Without its last volume nobody can say that it was loaded.
-  if (!archive.end) return
+  if (!ending) return
   const plan = await archive.readPlan()
   const failed = new Set(result.failures.map(({ image }) => formatReference(image.destination)))
   const wanted = new Set(result.images.map(({ destination }) => formatReference(destination)))
@@ -124,7 +125,7 @@ async function record(archive: Archive, result: MirrorResult, request: DiskToMir
   await recordLoad(historyDirectories(workspace.state).loaded, {
     front: { record: archive.record, ...(await archive.readIndex()) },
     plan: [plan],
-    end: { volumes: archive.volumes, checksum: archive.end.checksum },
+    end: { volumes: ending.volumes, checksum: ending.checksum },
     // A plan of ten thousand images takes much memory, and says nothing new where all of them are there.
     missing: isAll ? (archive.holes?.blobs ?? []) : notArrived(carried, parsePlan(plan, archive.found.stem), roots),
     recordedAt: new Date(clock.now()).toISOString(),

@@ -173,6 +173,7 @@ function draftOf(
     kind: 'repair',
     sequence: list.archive.sequence,
     repairs: entry.id,
+    repaired: { volumes: entry.volumes, checksum: entry.checksum },
     ...(record.target !== undefined && { target: record.target }),
     volumeBytes: volumeBytes ?? record.volumeBytes,
     configuration: '',

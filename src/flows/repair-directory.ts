@@ -103,13 +103,16 @@ async function mend(
   const archive = await openForMending(found, beside)
   if (!archive) return undefined
   try {
-    const { id, record, holes, end } = archive
+    const { id, record, holes, end, ending } = archive
     const front = { id, record, blobs: [...archive.blobs.values()], ...(await archive.readIndex()) }
     const planBytes = Buffer.from(await archive.readPlan())
     const { directory, stem } = found
     const content = (digest: Parameters<Archive['has']>[0]) =>
       archive.repairs.find((repair) => repair.has(digest))?.open(digest, { signal: options.signal })
-    return await mendArchive({ directory, stem, front, planBytes, holes, end, content }, options)
+    return await mendArchive(
+      { directory, stem, front, planBytes, holes, end, checksum: ending?.checksum, content },
+      options,
+    )
   } catch (error) {
     if (error instanceof KnownError && error.code === 'ARCHIVE_DAMAGED') return undefined
     throw error

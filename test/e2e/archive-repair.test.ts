@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { copyFile, readdir, readFile, rm, truncate, writeFile } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import { type TestContext, test } from 'node:test'
+import { historyDirectories, readHistory } from '../../src/archive/archive-history.ts'
 import { findArchives } from '../../src/archive/find-archives.ts'
 import { parseRepairList, type RepairList, renderRepairList } from '../../src/archive/repair-list.ts'
 import { requestRepair } from '../../src/archive/requested-repair.ts'
@@ -127,6 +128,25 @@ function errors({ findings }: ArchiveVerification): readonly string[] {
 function carried(list: RepairList): RepairList {
   return parseRepairList(renderRepairList(list), 'list')
 }
+
+test('an archive that lost its end is loaded through a repair, and the load counts', async (t) => {
+  const connected = await connectedSide(t)
+  const origin = await tempDir(t)
+  const { archive } = await connected.mirror(origin, volumeBytes)
+  assert.ok(archive)
+  await rm(archive.files.at(-1) ?? '')
+  await connected.repair(origin, carried(await requestRepair(await verify(origin), { signal })))
+  const closed = await closedSide(t)
+  await closed.load(origin)
+  const loaded = await readHistory(
+    historyDirectories(closed.workspace.state).loaded,
+    `${closed.registry.address}/closed`,
+  )
+  assert.deepEqual(
+    loaded.archives.map(({ id, checksum, volumes, missing }) => ({ id, checksum, volumes, missing })),
+    [{ id: archive.id, checksum: archive.checksum, volumes: archive.files.length, missing: [] }],
+  )
+})
 
 test('damage of every kind is named, and mended byte for byte', { timeout: 300_000 }, async (t) => {
   const connected = await connectedSide(t)
