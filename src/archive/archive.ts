@@ -117,7 +117,11 @@ export class Archive {
 
   /** The text of the plan, proven. */
   async readPlan(): Promise<string> {
-    return (await this.#readProven(entryNames.plan, this.record.files.plan.digest)).toString('utf8')
+    return (await this.readPlanBytes()).toString('utf8')
+  }
+
+  readPlanBytes(): Promise<Buffer> {
+    return this.#readProven(entryNames.plan, this.record.files.plan.digest)
   }
 
   /** `archive.json` and `blobs.txt` as they were written, proven. */

@@ -1,10 +1,11 @@
-#!/usr/bin/env -S node --max-semi-space-size=8
+#!/usr/bin/env -S node --max-semi-space-size=8 --heap-growing-percent=15
 /**
  * The command line. Collaborators are built here and passed down; errors end here, once.
  *
  * A command's module is loaded only when it is asked for, so that `--help` costs no more than this file and commander.
  *
- * The flag above bounds the space for young objects: without it, ten thousand images leave 100 MiB of dead ones about.
+ * The flags above bound the space for young objects, and how far the heap grows before old ones are collected: without
+ * them ten thousand images leave 100 to 200 MiB of dead ones about, with them they cost a tenth more CPU.
  */
 import { appendFileSync } from 'node:fs'
 import { Command, CommanderError } from 'commander'

@@ -109,7 +109,7 @@ async function record(archive: Archive, result: MirrorResult, request: DiskToMir
   const { ending } = archive
   // Without its last volume nobody can say that it was loaded.
   if (!ending) return
-  const plan = await archive.readPlan()
+  const plan = await archive.readPlanBytes()
   const failed = new Set(result.failures.map(({ image }) => formatReference(image.destination)))
   const wanted = new Set(result.images.map(({ destination }) => formatReference(destination)))
   let isWanted = false
@@ -127,7 +127,9 @@ async function record(archive: Archive, result: MirrorResult, request: DiskToMir
     plan: [plan],
     end: { volumes: ending.volumes, checksum: ending.checksum },
     // A plan of ten thousand images takes much memory, and says nothing new where all of them are there.
-    missing: isAll ? (archive.holes?.blobs ?? []) : notArrived(carried, parsePlan(plan, archive.found.stem), roots),
+    missing: isAll
+      ? (archive.holes?.blobs ?? [])
+      : notArrived(carried, parsePlan(plan.toString('utf8'), archive.found.stem), roots),
     recordedAt: new Date(clock.now()).toISOString(),
     loadedInto: formatMirrorTarget(target),
   })
