@@ -63,7 +63,8 @@ async function runKilled(
   }
   const last = await runChild(options, proxy)
   assert.equal(last.status, 0, last.stderr)
-  assert.ok(killed >= kills / 2, `only ${killed} of ${kills} were killed before they were done`)
+  // Nothing is done twice, so that a run that is killed very often is done before the last kill.
+  assert.ok(killed >= Math.min(kills / 2, 20), `only ${killed} of ${kills} were killed before they were done`)
   return killed
 }
 
