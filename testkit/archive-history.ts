@@ -1,7 +1,8 @@
 /** Archives as a workspace records them, made of names instead of bytes. */
-import type { ArchiveToRecord } from '../src/archive/archive-history.ts'
-import { composeFront } from '../src/archive/compose-front.ts'
-import type { ArchiveImage, ArchiveRecord } from '../src/archive/records.ts'
+
+import { composeFront } from '../src/archive/format/compose-front.ts'
+import type { ArchiveImage, ArchiveRecord } from '../src/archive/format/records.ts'
+import type { ArchiveToRecord } from '../src/archive/history/archive-history.ts'
 import { type Digest, digestOf } from '../src/oci/digest.ts'
 
 export interface SampleImage {

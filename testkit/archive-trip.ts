@@ -1,7 +1,7 @@
 /** The way of an archive over the gap, inside the test process: written from an upstream, repaired, loaded. */
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { RepairList } from '../src/archive/repair-list.ts'
+import type { RepairList } from '../src/archive/repair/repair-list.ts'
 import { parseImageSetConfiguration } from '../src/config/image-set-configuration.ts'
 import { type ArchiveLoad, diskToMirror } from '../src/flows/disk-to-mirror.ts'
 import { type MirrorToDiskResult, mirrorToDisk } from '../src/flows/mirror-to-disk.ts'

@@ -1,9 +1,9 @@
 /** Archives written by the writer itself, from content that a test has in memory. */
 import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { ArchiveDraft } from '../src/archive/compose-front.ts'
-import { archiveStem } from '../src/archive/volume-names.ts'
-import { type ArchiveWriteOptions, ArchiveWriter } from '../src/archive/write-archive.ts'
+import type { ArchiveDraft } from '../src/archive/format/compose-front.ts'
+import { archiveStem } from '../src/archive/format/volume-names.ts'
+import { type ArchiveWriteOptions, ArchiveWriter } from '../src/archive/write/write-archive.ts'
 import type { OpenBlob } from '../src/oci/content.ts'
 import { digestOf } from '../src/oci/digest.ts'
 import { mediaTypes } from '../src/oci/media-type.ts'

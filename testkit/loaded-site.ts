@@ -1,6 +1,7 @@
 /** A closed side after a load: a registry that holds images, and a workspace that says that an archive brought them. */
-import { historyDirectories, recordLoad } from '../src/archive/archive-history.ts'
-import { composeFront } from '../src/archive/compose-front.ts'
+
+import { composeFront } from '../src/archive/format/compose-front.ts'
+import { historyDirectories, recordLoad } from '../src/archive/history/archive-history.ts'
 import { archiveImage, contentOf } from '../src/mirror/archive-plan.ts'
 import { archiveTarget } from '../src/mirror/archive-target.ts'
 import { resolveImage } from '../src/mirror/closure.ts'

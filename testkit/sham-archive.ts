@@ -1,8 +1,8 @@
 /** Files that look like an archive from outside: right first and last records, anything between. For what does not read the index. */
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { fixedJson, formatName, formatVersion, sizes } from '../src/archive/format.ts'
-import { archiveStem, volumeName } from '../src/archive/volume-names.ts'
+import { fixedJson, formatName, formatVersion, sizes } from '../src/archive/format/format.ts'
+import { archiveStem, volumeName } from '../src/archive/format/volume-names.ts'
 import { digestOf } from '../src/oci/digest.ts'
 import { randomBytes } from './random-bytes.ts'
 

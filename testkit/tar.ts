@@ -1,5 +1,5 @@
 import { gzipSync, zstdCompressSync } from 'node:zlib'
-import { type TarEntry, tarFile, writeTar } from '../src/archive/ustar.ts'
+import { type TarEntry, tarFile, writeTar } from '../src/archive/tar/ustar.ts'
 import { digestOf } from '../src/oci/digest.ts'
 import { mediaTypes } from '../src/oci/media-type.ts'
 import { blobOf, type SampleLayer } from '../src/quickstart/sample-layer.ts'

@@ -1,7 +1,7 @@
 /** An upstream that calls itself quay.io: a release and one image of every kind, on a registry that records what it is asked. */
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { tarFile } from '../src/archive/ustar.ts'
+import { tarFile } from '../src/archive/tar/ustar.ts'
 import { mediaTypes } from '../src/oci/media-type.ts'
 import { distinctBlobs } from '../src/quickstart/push-sample.ts'
 import { type SampleImage, sampleImage } from '../src/quickstart/sample-image.ts'

@@ -1,8 +1,8 @@
 /** The archives that are named on the command line: a directory, one of it by its sequence number, or one of its volumes. */
 import { existsSync } from 'node:fs'
 import { basename, dirname } from 'node:path'
-import { type FoundArchive, findArchives } from '../archive/find-archives.ts'
-import { parseVolumeName } from '../archive/volume-names.ts'
+import { parseVolumeName } from '../archive/format/volume-names.ts'
+import { type FoundArchive, findArchives } from '../archive/read/find-archives.ts'
 import { KnownError } from '../errors/known-error.ts'
 import { directoryAt } from '../mirror/workspace.ts'
 

@@ -2,12 +2,13 @@
  * The path of `sallyport mirror --from file://DIR … docker://…`: every archive of a directory that was not loaded yet, in
  * order, straight into the registry; nothing is unpacked.
  */
-import type { Archive } from '../archive/archive.ts'
-import { historyDirectories, readHistory, recordLoad } from '../archive/archive-history.ts'
-import { checkArchiveOrder, requireArchiveOrder } from '../archive/archive-order.ts'
-import { archiveSource } from '../archive/archive-source.ts'
-import { type FoundArchive, findArchives } from '../archive/find-archives.ts'
-import { openWithRepairs } from '../archive/repaired-archive.ts'
+
+import { historyDirectories, readHistory, recordLoad } from '../archive/history/archive-history.ts'
+import { checkArchiveOrder, requireArchiveOrder } from '../archive/history/archive-order.ts'
+import type { Archive } from '../archive/read/archive.ts'
+import { archiveSource } from '../archive/read/archive-source.ts'
+import { type FoundArchive, findArchives } from '../archive/read/find-archives.ts'
+import { openWithRepairs } from '../archive/read/repaired-archive.ts'
 import { type ImageSetConfiguration, parseImageSetConfiguration } from '../config/image-set-configuration.ts'
 import type { Finding } from '../errors/finding.ts'
 import { KnownError } from '../errors/known-error.ts'

@@ -1,6 +1,6 @@
 /** What oc-mirror v2 left in a directory, made ready to be mirrored from. */
 import { basename } from 'node:path'
-import { type OcMirrorArchive, openOcMirrorArchive } from '../archive/oc-mirror-archive.ts'
+import { type OcMirrorArchive, openOcMirrorArchive } from '../archive/oc-mirror/oc-mirror-archive.ts'
 import { type ImageSetConfiguration, parseImageSetConfiguration } from '../config/image-set-configuration.ts'
 import { type Finding, finding } from '../errors/finding.ts'
 import { KnownError } from '../errors/known-error.ts'

@@ -5,14 +5,14 @@
  * byte.
  */
 import { readdir } from 'node:fs/promises'
-import type { Archive } from '../archive/archive.ts'
-import { type FoundArchive, findArchives } from '../archive/find-archives.ts'
-import { type MendReport, mendArchive } from '../archive/mend-archive.ts'
-import { openArchive } from '../archive/read-archive.ts'
-import { type ParityRepair, repairVolumes } from '../archive/repair-volumes.ts'
-import { openRepairs } from '../archive/repaired-archive.ts'
-import { type ArchiveVerification, verifyArchive } from '../archive/verify-archive.ts'
-import { writeParity } from '../archive/write-parity.ts'
+import type { Archive } from '../archive/read/archive.ts'
+import { type FoundArchive, findArchives } from '../archive/read/find-archives.ts'
+import { openArchive } from '../archive/read/read-archive.ts'
+import { openRepairs } from '../archive/read/repaired-archive.ts'
+import { type MendReport, mendArchive } from '../archive/repair/mend-archive.ts'
+import { type ParityRepair, repairVolumes } from '../archive/repair/repair-volumes.ts'
+import { writeParity } from '../archive/repair/write-parity.ts'
+import { type ArchiveVerification, verifyArchive } from '../archive/verify/verify-archive.ts'
 import { KnownError } from '../errors/known-error.ts'
 
 export interface RepairDirectoryOptions {

@@ -2,7 +2,7 @@
  * What was loaded into a target once and is not there any more: asked for digest by digest, each in every repository
  * that needs it.
  */
-import type { ArchiveImage } from '../archive/records.ts'
+import type { ArchiveImage } from '../archive/format/records.ts'
 import { mapConcurrently } from '../host/concurrency.ts'
 import type { ContentTarget } from '../oci/content.ts'
 import type { Descriptor } from '../oci/descriptor.ts'

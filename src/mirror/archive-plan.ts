@@ -1,6 +1,6 @@
 /** What of a plan an archive carries, and what of it arrives. Pure. */
-import type { ArchiveDraft } from '../archive/compose-front.ts'
-import type { ArchiveHole, ArchiveImage } from '../archive/records.ts'
+import type { ArchiveDraft } from '../archive/format/compose-front.ts'
+import type { ArchiveHole, ArchiveImage } from '../archive/format/records.ts'
 import type { Digest } from '../oci/digest.ts'
 import { formatReference } from '../oci/reference.ts'
 import { relativeDestination } from './archive-target.ts'

@@ -3,7 +3,7 @@
  *
  * Source: openshift/oc-mirror `internal/pkg/{release,additional}/local_stored_collector.go`.
  */
-import type { StoredName } from '../archive/oc-mirror-archive.ts'
+import type { StoredName } from '../archive/oc-mirror/oc-mirror-archive.ts'
 import { withoutTransport } from '../config/image-set-values.ts'
 import { formatReference, parseReference, type Reference } from '../oci/reference.ts'
 import { releaseRepositories, tagFor } from './destination.ts'

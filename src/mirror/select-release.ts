@@ -7,7 +7,7 @@
 import { createReadStream } from 'node:fs'
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
-import { findLayerFiles } from '../archive/layer-files.ts'
+import { findLayerFiles } from '../archive/tar/layer-files.ts'
 import { mapConcurrently } from '../host/concurrency.ts'
 import type { ContentSource } from '../oci/content.ts'
 import { type Digest, hexOf } from '../oci/digest.ts'

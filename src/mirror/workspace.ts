@@ -13,7 +13,7 @@
  *         done.json                  what is known to be at which target
  *         failed.json                what the last run could not bring, for --retry-failed
  *         uploads.ndjson             uploads that were under way
- *         archives/, loaded/         archives that were written and loaded (src/archive/archive-history.ts)
+ *         archives/, loaded/         archives that were written and loaded (src/archive/history/archive-history.ts)
  *         failed.json                what the last run could not bring
  *         lock                       held by the process at work
  */

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { gunzipSync } from 'node:zlib'
-import { tarFile } from '../archive/ustar.ts'
+import { tarFile } from '../archive/tar/ustar.ts'
 import { digestOf } from '../oci/digest.ts'
 import { mediaTypes } from '../oci/media-type.ts'
 import { sampleLayer } from './sample-layer.ts'

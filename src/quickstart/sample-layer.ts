@@ -1,6 +1,6 @@
 /** Layers and other blobs that are made when they are read: only their descriptor is kept. */
 import { createHash } from 'node:crypto'
-import { type TarEntry, writeTar } from '../archive/ustar.ts'
+import { type TarEntry, writeTar } from '../archive/tar/ustar.ts'
 import type { Descriptor } from '../oci/descriptor.ts'
 import { type Digest, digestOf } from '../oci/digest.ts'
 import { mediaTypes } from '../oci/media-type.ts'

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { findLayerFiles } from '../archive/layer-files.ts'
+import { findLayerFiles } from '../archive/tar/layer-files.ts'
 import type { Descriptor } from '../oci/descriptor.ts'
 import { parseManifest } from '../oci/manifest.ts'
 import { formatReference } from '../oci/reference.ts'

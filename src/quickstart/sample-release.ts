@@ -6,7 +6,7 @@
  * cluster-version operator) and openshift/cluster-version-operator `pkg/payload/payload.go` (the files in it). Nothing
  * in the images can run.
  */
-import { type TarEntry, tarFile } from '../archive/ustar.ts'
+import { type TarEntry, tarFile } from '../archive/tar/ustar.ts'
 import { digestOf } from '../oci/digest.ts'
 import { mediaTypes } from '../oci/media-type.ts'
 import { componentNames } from './component-names.ts'

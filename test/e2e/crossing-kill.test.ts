@@ -29,7 +29,7 @@ const kills = Number(process.env['SALLYPORT_KILLS'] ?? 8)
 const seed = process.env['SALLYPORT_SEED'] ?? `${Date.now()}`
 const chunkBytes = 256 * 1024
 const concurrency = 4
-/** The writer notes how far it is this often, and may have as much waiting (src/archive/write-archive.ts). */
+/** The writer notes how far it is this often, and may have as much waiting (src/archive/write/write-archive.ts). */
 const notedEveryBytes = 8 * 1024 * 1024
 
 const childFile = fileURLToPath(new URL('../../testkit/mirror-child.ts', import.meta.url))

@@ -2,9 +2,14 @@
 import assert from 'node:assert/strict'
 import { readdir, readFile, writeFile } from 'node:fs/promises'
 import { type TestContext, test } from 'node:test'
-import { findArchives } from '../../src/archive/find-archives.ts'
-import { openArchive } from '../../src/archive/read-archive.ts'
-import { composeRepairList, type RepairList, type RepairWishes, repairStem } from '../../src/archive/repair-list.ts'
+import { findArchives } from '../../src/archive/read/find-archives.ts'
+import { openArchive } from '../../src/archive/read/read-archive.ts'
+import {
+  composeRepairList,
+  type RepairList,
+  type RepairWishes,
+  repairStem,
+} from '../../src/archive/repair/repair-list.ts'
 import { digestOf } from '../../src/oci/digest.ts'
 import { connectedSide } from '../../testkit/archive-trip.ts'
 import { tempDir } from '../../testkit/temp-dir.ts'

@@ -1,6 +1,6 @@
 import { resolve } from 'node:path'
 import type { Command } from 'commander'
-import { writeKeyFiles } from '../../archive/make-key.ts'
+import { writeKeyFiles } from '../../archive/format/make-key.ts'
 import type { CommandHost } from '../command-host.ts'
 
 const examples = `

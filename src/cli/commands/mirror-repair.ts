@@ -1,6 +1,7 @@
 /** `sallyport mirror --repair FILE file://DIR` */
-import { parseRepairList } from '../../archive/repair-list.ts'
-import { loadSigningKey } from '../../archive/signature.ts'
+
+import { loadSigningKey } from '../../archive/format/signature.ts'
+import { parseRepairList } from '../../archive/repair/repair-list.ts'
 import { readTextFile } from '../../config/yaml-document.ts'
 import { writeRepair } from '../../flows/repair-archive.ts'
 import { directoryAt, workspaceAt } from '../../mirror/workspace.ts'

@@ -1,7 +1,8 @@
 /** `sallyport mirror … file://DIR` */
-import type { BaseOptions } from '../../archive/archive-base.ts'
-import { readReceipt } from '../../archive/receipt-file.ts'
-import { loadSigningKey, loadVerifyKey } from '../../archive/signature.ts'
+
+import { loadSigningKey, loadVerifyKey } from '../../archive/format/signature.ts'
+import type { BaseOptions } from '../../archive/history/archive-base.ts'
+import { readReceipt } from '../../archive/history/receipt-file.ts'
 import { readConfigurationText } from '../../config/image-set-file.ts'
 import { KnownError } from '../../errors/known-error.ts'
 import { type MirrorToDiskRequest, type MirrorToDiskResult, mirrorToDisk } from '../../flows/mirror-to-disk.ts'

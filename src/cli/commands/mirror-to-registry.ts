@@ -1,6 +1,7 @@
 /** `sallyport mirror … docker://…`: from registries, or from archives. */
-import type { Archive } from '../../archive/archive.ts'
-import { archiveMessage, loadVerifyKey, verifySignature } from '../../archive/signature.ts'
+
+import { archiveMessage, loadVerifyKey, verifySignature } from '../../archive/format/signature.ts'
+import type { Archive } from '../../archive/read/archive.ts'
 import { KnownError } from '../../errors/known-error.ts'
 import { type ArchiveLoad, diskToMirror } from '../../flows/disk-to-mirror.ts'
 import { type MirrorRequest, type MirrorResult, mirrorToMirror } from '../../flows/mirror-to-mirror.ts'

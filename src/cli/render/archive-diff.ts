@@ -1,5 +1,5 @@
 /** What differs between two archives, for people. */
-import type { ArchiveDiff } from '../../archive/diff-archives.ts'
+import type { ArchiveDiff } from '../../archive/read/diff-archives.ts'
 import { redact } from '../../errors/redact.ts'
 import { count, formatBytes } from './quantities.ts'
 

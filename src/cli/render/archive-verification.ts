@@ -1,6 +1,6 @@
 /** What a verification of an archive found, for people and for programs. */
 import { join } from 'node:path'
-import type { ArchiveVerification } from '../../archive/verify-archive.ts'
+import type { ArchiveVerification } from '../../archive/verify/verify-archive.ts'
 import { renderFindings } from './findings.ts'
 import { count, formatBytes } from './quantities.ts'
 

@@ -1,6 +1,6 @@
 /** What is in an archive, for people. */
-import type { FoundArchive } from '../../archive/find-archives.ts'
-import type { ArchiveSummary, SummarisedImage } from '../../archive/summarise-archive.ts'
+import type { FoundArchive } from '../../archive/read/find-archives.ts'
+import type { ArchiveSummary, SummarisedImage } from '../../archive/read/summarise-archive.ts'
 import type { KnownError } from '../../errors/known-error.ts'
 import { redact } from '../../errors/redact.ts'
 import { count, formatBytes } from './quantities.ts'

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import jsqr from 'jsqr'
-import { parseReceipt, type Receipt, renderReceipt } from '../../archive/receipt.ts'
-import { splitReceipt } from '../../archive/receipt-file.ts'
-import type { ArchiveSigner } from '../../archive/signature.ts'
+import type { ArchiveSigner } from '../../archive/format/signature.ts'
+import { parseReceipt, type Receipt, renderReceipt } from '../../archive/history/receipt.ts'
+import { splitReceipt } from '../../archive/history/receipt-file.ts'
 import { digestOf } from '../../oci/digest.ts'
 import { maxQrBytes, renderQrSvg, renderQrText, renderReceiptSummary } from './receipt.ts'
 
