@@ -16,6 +16,7 @@ import type { Clock } from '../host/clock.ts'
 import { notArrived } from '../mirror/archive-plan.ts'
 import { destinationAt } from '../mirror/archive-target.ts'
 import { formatMirrorTarget, targetRepository } from '../mirror/destination.ts'
+import type { FailedImage } from '../mirror/failures.ts'
 import { parsePlan } from '../mirror/plan-file.ts'
 import type { ContentSource, ContentTarget } from '../oci/content.ts'
 import { formatReference } from '../oci/reference.ts'
@@ -46,7 +47,8 @@ export interface ArchiveLoad {
 /**
  * Loads what is pending; where nothing is, the last archive again, which moves nothing that is there.
  *
- * @returns one entry for each archive, in the order of loading; after one with failures the next ones are not begun
+ * @returns one entry for each archive, in the order of loading; after one with failures, other than holes that it was made
+ * with, the next ones are not begun. Each wants all images, so that the last tells what is missing now
  * @throws KnownError ARCHIVE_OUT_OF_ORDER, ARCHIVE_OTHER_TARGET, and what opening an archive throws
  */
 export async function diskToMirror(request: DiskToMirrorRequest): Promise<readonly ArchiveLoad[]> {
@@ -60,7 +62,7 @@ export async function diskToMirror(request: DiskToMirrorRequest): Promise<readon
       const acceptOrder = request.acceptOrder === true || (request.isDryRun === true && loads.length > 0)
       const load = await loadArchive(one, { ...request, acceptOrder })
       loads.push(load)
-      if (load.result.exitStatus !== 0) break
+      if (load.result.failures.some(isMore)) break
     } catch (error) {
       // One disk may carry archives for several sites.
       if (!(error instanceof KnownError) || error.code !== 'ARCHIVE_OTHER_TARGET') throw error
@@ -69,6 +71,11 @@ export async function diskToMirror(request: DiskToMirrorRequest): Promise<readon
   }
   if (loads.length === 0 && foreign) throw foreign
   return loads
+}
+
+/** True for what is more than a hole, which a later archive fills. */
+function isMore({ error }: FailedImage): boolean {
+  return error.code !== 'ARCHIVE_INCOMPLETE'
 }
 
 /** The archives that were not loaded whole, or else the last. */

@@ -67,6 +67,17 @@ test('what cannot be had is a hole that both sides name, and the next archive br
   status(await load(second), 0)
 })
 
+test('a hole in one archive that the next one fills keeps neither from being loaded, and is no failure in the end', async (t) => {
+  const { upstream, desk, configure, write, load } = await scene(t)
+  const late = makeImage({ seed: 'late', tag: '1' })
+  const disk = join(desk, 'disk')
+  await configure({ additional: [...upstream.additional, { name: 'quay.io/extra/late:1' }] })
+  status(await write(disk), 8)
+  await pushAll(testClient(t).client, upstream.registry.address, [{ repository: 'extra/late', images: [late] }])
+  status(await write(disk), 0)
+  assert.match(status(await load(disk), 0), /archive 1 \(full\)[\s\S]*was not to be had[\s\S]*archive 2 \(increment\)/)
+})
+
 function bytesOf({ blobs, manifests }: ReturnType<typeof makeImage>): number {
   const sizes = [...blobs.map(({ descriptor }) => descriptor.size), ...manifests.map(({ bytes }) => bytes.byteLength)]
   return sizes.reduce((sum, size) => sum + size, 0)

@@ -89,7 +89,7 @@ async function writeRepairList(
   const { archive, blobs, bytes, records, volumes, volumesFrom } = list
   const more = volumes.length > 0 || volumesFrom !== undefined ? ' and what lies in missing volumes' : ''
   stderr(
-    `${path}: of archive ${archive.sequence} ${count(blobs.length, 'blob')}, ${formatBytes(bytes)}, ${count(records.length, 'document')} of the index${more}\n`,
+    `${path} asks for ${count(blobs.length, 'blob')} (${formatBytes(bytes)}) and ${count(records.length, 'document')} of the index of archive ${archive.sequence}${more}\n`,
   )
 }
 

@@ -33,7 +33,7 @@ export async function runToRegistry(destination: string, options: MirrorOptions,
     const loads = await carryOut({ common, loaded, registries, options, context })
     progress.stop()
     await print(loads, { options, context, elapsedMs: context.clock.now() - startedAt })
-    return loads.reduce((status, { result }) => status | result.exitStatus, 0)
+    return loads.at(-1)?.result.exitStatus ?? 0
   } finally {
     progress.stop()
     registries.close()
