@@ -48,3 +48,8 @@ export function addMirrorOptions(command: Command): Command {
     .option('--accept-order', 'from disk: load also what is out of order, or was made for another target')
   return addOcMirrorOptions(addAccessOptions(command), 'mirror')
 }
+
+/** `--plan-only` moves nothing either, but prints something else. */
+export function isDryRun({ dryRun, dryRunManifestLists }: MirrorOptions): boolean {
+  return dryRun === true || dryRunManifestLists === true
+}

@@ -6,7 +6,6 @@ import { join } from 'node:path'
 import type { DeleteImageSetConfiguration } from '../config/delete-image-set-configuration.ts'
 import { KnownError } from '../errors/known-error.ts'
 import { mapConcurrently } from '../host/concurrency.ts'
-import { acquireLock } from '../host/lock.ts'
 import { asMirrored } from '../mirror/as-mirrored.ts'
 import { targetRepository } from '../mirror/destination.ts'
 import { failureBits } from '../mirror/done.ts'
@@ -17,6 +16,7 @@ import type { PlannedRepository } from '../mirror/plan-deletions.ts'
 import { selectImages } from '../mirror/select.ts'
 import type { ContentClass, SelectedImage } from '../mirror/selection.ts'
 import { writeIfChanged } from '../mirror/workspace.ts'
+import { withWorkspaceLock } from '../mirror/workspace-lock.ts'
 import type { Digest } from '../oci/digest.ts'
 import { blobsOf, parseManifest } from '../oci/manifest.ts'
 import { formatReference, parseReference } from '../oci/reference.ts'
@@ -57,12 +57,7 @@ export interface GeneratedDeletion {
 
 /** @throws KnownError where nothing could be begun; what failed for single images is in the result */
 export async function generateDeletion(request: GenerateRequest): Promise<GeneratedDeletion> {
-  const release = await acquireLock(join(request.workspace.state, 'lock'))
-  try {
-    return await generate(request)
-  } finally {
-    await release()
-  }
+  return withWorkspaceLock(request.workspace, () => generate(request))
 }
 
 async function generate(request: GenerateRequest): Promise<GeneratedDeletion> {

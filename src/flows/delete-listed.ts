@@ -3,10 +3,8 @@
  *
  * Afterwards the workspace no longer claims what was deleted.
  */
-import { join } from 'node:path'
 import type { KnownError } from '../errors/known-error.ts'
 import { mapConcurrently } from '../host/concurrency.ts'
-import { acquireLock } from '../host/lock.ts'
 import { type CarriedOut, carryOut } from '../mirror/carry-out-deletion.ts'
 import { failureBits, recordDone } from '../mirror/done.ts'
 import { Holdings } from '../mirror/holdings.ts'
@@ -16,6 +14,7 @@ import type { Fate } from '../mirror/plan-deletion.ts'
 import type { PlannedRepository } from '../mirror/plan-deletions.ts'
 import { asKnownError } from '../mirror/transfer.ts'
 import { forgetWanted } from '../mirror/wanted.ts'
+import { withWorkspaceLock } from '../mirror/workspace-lock.ts'
 import type { Digest } from '../oci/digest.ts'
 import { repositoryName } from '../oci/reference.ts'
 import type { DeleteItem } from '../openshift/delete-image-list.ts'
@@ -57,12 +56,9 @@ export interface ListedDeletion {
 
 /** @throws KnownError REGISTRY_DELETE_REFUSED, and where nothing could be begun; the rest is in the result */
 export async function deleteListed(request: DeleteListedRequest): Promise<ListedDeletion> {
-  const release = await acquireLock(join(request.workspace.state, 'lock'))
-  try {
-    return await new DeletionRun(request, await openDeleteContext(request)).run()
-  } finally {
-    await release()
-  }
+  return withWorkspaceLock(request.workspace, async () =>
+    new DeletionRun(request, await openDeleteContext(request)).run(),
+  )
 }
 
 class DeletionRun {

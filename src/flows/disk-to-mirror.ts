@@ -52,7 +52,8 @@ export interface ArchiveLoad {
  * @throws KnownError ARCHIVE_OUT_OF_ORDER, ARCHIVE_OTHER_TARGET, and what opening an archive throws
  */
 export async function diskToMirror(request: DiskToMirrorRequest): Promise<readonly ArchiveLoad[]> {
-  const found = (await findArchives(request.directory)).filter(({ isRepair }) => !isRepair)
+  const all = await findArchives(request.directory)
+  const found = all.filter(({ isRepair }) => !isRepair)
   if (found.length === 0) return [await loadOcMirror(request)]
   const loads: ArchiveLoad[] = []
   let foreign: unknown
@@ -60,7 +61,7 @@ export async function diskToMirror(request: DiskToMirrorRequest): Promise<readon
     try {
       // In a dry run nothing is noted, so that an archive after the first seems to come too early.
       const acceptOrder = request.acceptOrder === true || (request.isDryRun === true && loads.length > 0)
-      const load = await loadArchive(one, { ...request, acceptOrder })
+      const load = await loadArchive(one, all, { ...request, acceptOrder })
       loads.push(load)
       if (load.result.failures.some(isMore)) break
     } catch (error) {
@@ -92,8 +93,13 @@ async function loadedInto({ workspace, target }: DiskToMirrorRequest) {
   return (await readHistory(loaded, formatMirrorTarget(target))).archives
 }
 
-async function loadArchive(found: FoundArchive, request: DiskToMirrorRequest): Promise<ArchiveLoad> {
-  const archive = await openWithRepairs(found, await findArchives(request.directory))
+/** @param beside what else is in the directory: repairs of it */
+async function loadArchive(
+  found: FoundArchive,
+  beside: readonly FoundArchive[],
+  request: DiskToMirrorRequest,
+): Promise<ArchiveLoad> {
+  const archive = await openWithRepairs(found, beside)
   try {
     await request.inspect?.(archive)
     const order = checkArchiveOrder(await loadedInto(request), archive, formatMirrorTarget(request.target))

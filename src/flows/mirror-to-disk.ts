@@ -18,7 +18,6 @@ import type { Finding } from '../errors/finding.ts'
 import { KnownError } from '../errors/known-error.ts'
 import type { Clock } from '../host/clock.ts'
 import { mapConcurrently } from '../host/concurrency.ts'
-import { acquireLock } from '../host/lock.ts'
 import { archiveHole, archiveImage, contentOf, onlyCarried } from '../mirror/archive-plan.ts'
 import { archiveTarget, relativeDestination } from '../mirror/archive-target.ts'
 import type { ResolvedImage } from '../mirror/closure.ts'
@@ -30,11 +29,12 @@ import { LocalContent, withLocalManifests } from '../mirror/local-content.ts'
 import { mappingText } from '../mirror/mapping.ts'
 import { type MirrorPlan, planMirror, selectedOf } from '../mirror/plan.ts'
 import { parsePlan, planLines } from '../mirror/plan-file.ts'
-import { checkPlanFits, resolvedImagesOf } from '../mirror/planned-images.ts'
+import { resolvedImagesOf, selectedImagesOf } from '../mirror/planned-images.ts'
 import { groupAttached, resolveImages } from '../mirror/resolve-images.ts'
 import type { SelectedImage } from '../mirror/selection.ts'
 import { type TransferReport, transfer } from '../mirror/transfer.ts'
 import { type Workspace, writeWhole } from '../mirror/workspace.ts'
+import { withWorkspaceLock } from '../mirror/workspace-lock.ts'
 import type { ContentSource } from '../oci/content.ts'
 import type { Digest } from '../oci/digest.ts'
 import { formatReference } from '../oci/reference.ts'
@@ -116,12 +116,7 @@ interface Wanted {
  * archive
  */
 export async function mirrorToDisk(request: MirrorToDiskRequest): Promise<MirrorToDiskResult> {
-  const release = await acquireLock(join(request.workspace.state, 'lock'))
-  try {
-    return await new DiskRun(request).run()
-  } finally {
-    await release()
-  }
+  return withWorkspaceLock(request.workspace, () => new DiskRun(request).run())
 }
 
 class DiskRun {
@@ -157,9 +152,7 @@ class DiskRun {
   }
 
   #selectPlanned(plan: MirrorPlan): Pick<WantedSelection, 'images' | 'blocked' | 'retry'> {
-    checkPlanFits(plan, archiveTarget)
-    const images = plan.images.filter(({ attachedTo }) => attachedTo === undefined).map(selectedOf)
-    return { images, blocked: [] }
+    return { images: selectedImagesOf(plan, archiveTarget), blocked: [] }
   }
 
   #resolveAll(images: readonly SelectedImage[]): Promise<ResolvedImage[]> {

@@ -7,7 +7,6 @@ import { join } from 'node:path'
 import type { ImageSetConfiguration } from '../config/image-set-configuration.ts'
 import { mapConcurrently } from '../host/concurrency.ts'
 import { checkFreeSpace } from '../host/free-space.ts'
-import { acquireLock } from '../host/lock.ts'
 import type { ResolvedImage } from '../mirror/closure.ts'
 import { formatMirrorTarget, type MirrorTarget } from '../mirror/destination.ts'
 import { distrustBlobs } from '../mirror/distrust.ts'
@@ -19,15 +18,16 @@ import { type FailedImage, Failures } from '../mirror/failures.ts'
 import { Holdings } from '../mirror/holdings.ts'
 import { LocalContent, withLocalManifests } from '../mirror/local-content.ts'
 import { mappingText } from '../mirror/mapping.ts'
-import { type MirrorPlan, planMirror, selectedOf } from '../mirror/plan.ts'
+import { type MirrorPlan, planMirror } from '../mirror/plan.ts'
 import { planLines } from '../mirror/plan-file.ts'
-import { checkPlanFits, resolvedImagesOf } from '../mirror/planned-images.ts'
+import { resolvedImagesOf, selectedImagesOf } from '../mirror/planned-images.ts'
 import { groupAttached, resolveImages } from '../mirror/resolve-images.ts'
 import { mirrorSets, writeResources } from '../mirror/resources.ts'
 import type { SelectedImage } from '../mirror/selection.ts'
 import { type TransferReport, transfer } from '../mirror/transfer.ts'
 import { recordWanted } from '../mirror/wanted.ts'
 import { type Workspace, writeWhole } from '../mirror/workspace.ts'
+import { withWorkspaceLock } from '../mirror/workspace-lock.ts'
 import type { ContentSource, ContentTarget } from '../oci/content.ts'
 import type { Digest } from '../oci/digest.ts'
 import { formatReference } from '../oci/reference.ts'
@@ -79,12 +79,7 @@ export interface MirrorResult {
 
 /** @throws KnownError when nothing could be begun; what failed for single images is in the result */
 export async function mirrorToMirror(request: MirrorRequest): Promise<MirrorResult> {
-  const release = await acquireLock(join(request.workspace.state, 'lock'))
-  try {
-    return await new MirrorRun(request).run()
-  } finally {
-    await release()
-  }
+  return withWorkspaceLock(request.workspace, () => new MirrorRun(request).run())
 }
 
 interface Resolved {
@@ -165,8 +160,7 @@ class MirrorRun {
   }
 
   async #selectPlanned(plan: MirrorPlan): Promise<Pick<WantedSelection, 'images' | 'blocked' | 'retry'>> {
-    checkPlanFits(plan, this.#request.target)
-    const images = plan.images.filter(({ attachedTo }) => attachedTo === undefined).map(selectedOf)
+    const images = selectedImagesOf(plan, this.#request.target)
     if (!this.#request.isDryRun) await recordWanted(this.#request.workspace, this.#targetName, images)
     return { images, blocked: [] }
   }

@@ -20,7 +20,6 @@ import { isEmptyRepairList, type RepairList, repairStem } from '../archive/repai
 import { lookUpRepair, type RepairContent } from '../archive/repair/repair-wishes.ts'
 import { ArchiveWriter, type SealedArchive } from '../archive/write/write-archive.ts'
 import { KnownError } from '../errors/known-error.ts'
-import { acquireLock } from '../host/lock.ts'
 import { archiveTarget } from '../mirror/archive-target.ts'
 import type { OnMirrorEvent } from '../mirror/events.ts'
 import { LocalContent, withLocalManifests } from '../mirror/local-content.ts'
@@ -29,6 +28,7 @@ import { parsePlan, planLines } from '../mirror/plan-file.ts'
 import { planAgain } from '../mirror/repair-plan.ts'
 import { type TransferReport, transfer } from '../mirror/transfer.ts'
 import type { Workspace } from '../mirror/workspace.ts'
+import { withWorkspaceLock } from '../mirror/workspace-lock.ts'
 import type { ContentSource, OpenBlob } from '../oci/content.ts'
 import { type Digest, digestOf } from '../oci/digest.ts'
 
@@ -77,15 +77,12 @@ export async function writeRepair(request: RepairRequest): Promise<RepairResult>
       hint: 'Nothing has to be carried again for this archive: sallyport archive repair DIR puts the rest right.',
     })
   }
-  const release = await acquireLock(join(request.workspace.state, 'lock'))
-  try {
+  return withWorkspaceLock(request.workspace, async () => {
     const original = await readOriginal(request)
     const holes = new Set(original.entry.missing)
     const wanted = lookUpRepair(request.list, { ...original, id: original.entry.id, holes })
-    return await carryAgain(request, original, wanted)
-  } finally {
-    await release()
-  }
+    return carryAgain(request, original, wanted)
+  })
 }
 
 async function readOriginal({ list: { archive }, workspace }: RepairRequest): Promise<Original> {

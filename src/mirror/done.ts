@@ -8,12 +8,13 @@ import * as z from 'zod'
 import { KnownError } from '../errors/known-error.ts'
 import { mapConcurrently } from '../host/concurrency.ts'
 import type { ContentSource, ContentTarget } from '../oci/content.ts'
-import { type Digest, isDigest } from '../oci/digest.ts'
+import type { Digest } from '../oci/digest.ts'
+import { digestText } from '../oci/digest-text.ts'
 import { formatReference, parseReference, repositoryName } from '../oci/reference.ts'
 import type { ContentClass, SelectedImage } from './selection.ts'
 import { readIfPresent, type Workspace, writeIfChanged } from './workspace.ts'
 
-const DigestText = z.custom<Digest>((value) => typeof value === 'string' && isDigest(value))
+const DigestText = digestText()
 
 const DoneImage = z.object({
   source: z.string(),

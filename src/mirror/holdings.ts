@@ -9,14 +9,15 @@ import { join } from 'node:path'
 import * as z from 'zod'
 import { hasSystemCode } from '../errors/known-error.ts'
 import type { UploadSession } from '../oci/content.ts'
-import { type Digest, isDigest } from '../oci/digest.ts'
+import type { Digest } from '../oci/digest.ts'
+import { digestText } from '../oci/digest-text.ts'
 import { diskFull, writeStaged } from './staged-write.ts'
 import { readIfPresent, type Workspace } from './workspace.ts'
 
 const Line = z.object({
   target: z.string(),
   repository: z.string(),
-  digest: z.custom<Digest>((value) => typeof value === 'string' && isDigest(value)),
+  digest: digestText(),
   /** The location of an upload under way; null once the blob is there. */
   upload: z.string().nullable(),
 })

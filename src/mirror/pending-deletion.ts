@@ -5,12 +5,12 @@
  */
 import { join } from 'node:path'
 import * as z from 'zod'
-import { type Digest, isDigest } from '../oci/digest.ts'
+import { digestText } from '../oci/digest-text.ts'
 import { readIfPresent, type Workspace, writeIfChanged } from './workspace.ts'
 
 const Repository = z.object({
   tags: z.array(z.string()),
-  digests: z.array(z.custom<Digest>((value) => typeof value === 'string' && isDigest(value))),
+  digests: z.array(digestText()),
 })
 export type PendingRepository = z.infer<typeof Repository>
 

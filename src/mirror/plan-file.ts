@@ -1,7 +1,7 @@
 /** A plan as a file: written for people and Git, read back for `mirror --plan`, `plan show` and `plan diff`. */
 import * as z from 'zod'
 import { KnownError } from '../errors/known-error.ts'
-import { type Digest, isDigest } from '../oci/digest.ts'
+import { digestText } from '../oci/digest-text.ts'
 import type { MirrorPlan } from './plan.ts'
 import { findInconsistency } from './plan-check.ts'
 
@@ -24,9 +24,7 @@ export function* planLines(plan: MirrorPlan): Generator<string> {
   yield '\n}\n'
 }
 
-const DigestText = z.custom<Digest>((value) => typeof value === 'string' && isDigest(value), {
-  error: 'is not a sha256 or sha512 digest',
-})
+const DigestText = digestText('is not a sha256 or sha512 digest')
 const count = z.number().int().nonnegative()
 
 const PlanFile = z.strictObject({

@@ -6,6 +6,7 @@ import { parseReference, repositoryName } from '../oci/reference.ts'
 import type { ResolvedImage, ResolvedManifest } from './closure.ts'
 import { formatMirrorTarget, type MirrorTarget } from './destination.ts'
 import { type MirrorPlan, type PlannedImage, type PlannedManifest, selectedOf } from './plan.ts'
+import type { SelectedImage } from './selection.ts'
 
 /** @throws KnownError USAGE where the plan was made for another target */
 export function checkPlanFits(plan: MirrorPlan, target: MirrorTarget): void {
@@ -15,6 +16,16 @@ export function checkPlanFits(plan: MirrorPlan, target: MirrorTarget): void {
     details: { planned: plan.target, target: name },
     hint: `Mirror to docker://${plan.target}, or make a plan for this target with --plan-only.`,
   })
+}
+
+/**
+ * What a plan for this target was asked for; what is attached to that comes with it.
+ *
+ * @throws KnownError USAGE where the plan was made for another target
+ */
+export function selectedImagesOf(plan: MirrorPlan, target: MirrorTarget): SelectedImage[] {
+  checkPlanFits(plan, target)
+  return plan.images.filter(({ attachedTo }) => attachedTo === undefined).map(selectedOf)
 }
 
 /**

@@ -7,7 +7,7 @@
 import * as z from 'zod'
 import { KnownError } from '../errors/known-error.ts'
 import type { Descriptor } from './descriptor.ts'
-import { type Digest, isDigest } from './digest.ts'
+import { digestText } from './digest-text.ts'
 import { isForeignLayerType, isImageManifestType, isIndexType, mediaTypes } from './media-type.ts'
 
 /** A manifest larger than this is refused (distribution-spec, "Pushing Manifests": registries may refuse above 4 MiB). */
@@ -15,7 +15,7 @@ export const maxManifestBytes = 4 * 1024 * 1024
 
 const DescriptorSchema = z.object({
   mediaType: z.string().default('application/octet-stream'),
-  digest: z.custom<Digest>((value) => typeof value === 'string' && isDigest(value), 'not a digest'),
+  digest: digestText('not a digest'),
   size: z.number().int().nonnegative(),
   platform: z
     .object({

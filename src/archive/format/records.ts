@@ -1,9 +1,9 @@
 /** The JSON documents of an archive. `docs/archive-format.md` says them for other readers. */
 import * as z from 'zod'
-import { type Digest, isDigest } from '../../oci/digest.ts'
+import { digestText } from '../../oci/digest-text.ts'
 import { formatName, formatVersion } from './format.ts'
 
-const DigestText = z.custom<Digest>((value) => typeof value === 'string' && isDigest(value))
+const DigestText = digestText()
 const Hex64 = z.string().regex(/^[0-9a-f]{64}$/)
 
 const FormatFields = { format: z.literal(formatName), version: z.literal(formatVersion) }

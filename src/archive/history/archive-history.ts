@@ -15,11 +15,12 @@ import * as z from 'zod'
 import { type Finding, finding } from '../../errors/finding.ts'
 import { hasSystemCode } from '../../errors/known-error.ts'
 import { randomId } from '../../host/random.ts'
-import { type Digest, digestOf, isDigest } from '../../oci/digest.ts'
+import { type Digest, digestOf } from '../../oci/digest.ts'
+import { digestText } from '../../oci/digest-text.ts'
 import { diskError } from '../../store/disk.ts'
 import { type ArchiveRecord, EndRecord } from '../format/records.ts'
 
-const DigestText = z.custom<Digest>((value) => typeof value === 'string' && isDigest(value))
+const DigestText = digestText()
 
 const HistoryState = z.object({
   version: z.literal(1),

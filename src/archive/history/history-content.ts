@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import * as z from 'zod'
 import { KnownError } from '../../errors/known-error.ts'
 import { type Digest, digestOf, hasherFor, isDigest } from '../../oci/digest.ts'
+import { digestText } from '../../oci/digest-text.ts'
 import { parseRecord } from '../format/archive-index.ts'
 import type { ArchiveImage } from '../format/records.ts'
 import type { HistoryEntry } from './archive-history.ts'
@@ -31,7 +32,7 @@ export interface HistorySum {
   readonly lastImages: readonly ArchiveImage[]
 }
 
-const DigestText = z.custom<Digest>((value) => typeof value === 'string' && isDigest(value))
+const DigestText = digestText()
 const ManifestLine = z.object({ digest: DigestText, needs: z.array(DigestText) })
 
 /** @throws KnownError ARCHIVE_INVALID where the record is not what was recorded */

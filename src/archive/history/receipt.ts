@@ -6,11 +6,12 @@
  */
 import * as z from 'zod'
 import { KnownError } from '../../errors/known-error.ts'
-import { type Digest, digestOf, isDigest } from '../../oci/digest.ts'
+import { type Digest, digestOf } from '../../oci/digest.ts'
+import { digestText } from '../../oci/digest-text.ts'
 import type { ArchiveSignature, ArchiveSigner } from '../format/signature.ts'
 import type { HeldClaim } from './held-set.ts'
 
-const DigestText = z.custom<Digest>((value) => typeof value === 'string' && isDigest(value), { error: 'is no digest' })
+const DigestText = digestText('is no digest')
 const Sequence = z.number().int().positive()
 
 const Body = z.strictObject({

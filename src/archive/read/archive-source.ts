@@ -8,13 +8,7 @@ import { formatReference, parseReference, type Reference, repositoryName } from 
 import { referrerDescriptor } from '../../oci/referrer.ts'
 import type { ArchiveHole, ArchiveImage } from '../format/records.ts'
 import type { Archive } from './archive.ts'
-
-/** The target itself, which holds what an increment does not carry. */
-export interface BeyondArchive {
-  readonly source: ContentSource
-  /** The place at the target of a repository as an archive names it (`openshift/release`). */
-  readonly locate: (repository: string) => Reference
-}
+import { type BeyondArchive, blobBeyond, manifestBeyond } from './beyond-archive.ts'
 
 /**
  * @param archives where two carry or name the same, the later one counts: a repair comes after what it repairs. They stay
@@ -54,7 +48,12 @@ class ArchiveSource implements ContentSource {
     if (known) return known
     this.#refuseHole(reference)
     if (digest === undefined) return undefined
-    return this.#askBeyond(reference, (source, place) => source.resolve({ ...place, digest }, signal))
+    for (const repository of this.#placesBeyond(reference)) {
+      const place = this.#beyond?.locate(repository)
+      const found = place && (await this.#beyond?.source.resolve({ ...place, digest }, signal))
+      if (found) return found
+    }
+    return undefined
   }
 
   async resolveBeside(subject: Reference, tag: string, signal?: AbortSignal): Promise<Descriptor | undefined> {
@@ -71,7 +70,7 @@ class ArchiveSource implements ContentSource {
     if (archive) return readManifest(archive, digest, signal)
     this.#refuseHole(reference)
     if (digest === undefined) return undefined
-    return this.#askBeyond(reference, (source, place) => source.fetchManifest({ ...place, digest }, signal))
+    return this.#beyond && manifestBeyond(this.#beyond, this.#placesBeyond(reference), digest, signal)
   }
 
   fetchBlob(repository: Reference, { digest, ...rest }: Descriptor, options: FetchBlobOptions = {}) {
@@ -142,46 +141,19 @@ class ArchiveSource implements ContentSource {
     return carriers.find((archive) => archive.has(digest)) ?? carriers[0]
   }
 
-  /** What the target answers, in any of the repositories that images of this one go to. */
-  async #askBeyond<Answer>(
-    reference: Reference,
-    ask: (source: ContentSource, place: Reference) => Promise<Answer | undefined>,
-  ): Promise<Answer | undefined> {
-    for (const place of this.#placesBeyond(reference)) {
-      const answer = this.#beyond && (await ask(this.#beyond.source, place))
-      if (answer !== undefined) return answer
-    }
-    return undefined
-  }
-
   async *#fetchBeyond(
     repository: Reference,
     descriptor: Descriptor,
     options: FetchBlobOptions,
   ): AsyncGenerator<Uint8Array> {
-    for (const place of this.#placesBeyond(repository)) {
-      if (!this.#beyond) break
-      const chunks = this.#beyond.source.fetchBlob(place, descriptor, options)[Symbol.asyncIterator]()
-      const first = await chunks.next().catch((error: unknown) => {
-        // Another repository of the target may have it.
-        if (error instanceof KnownError && error.code === 'BLOB_UNKNOWN') return undefined
-        throw error
-      })
-      if (!first) continue
-      try {
-        if (!first.done) yield first.value
-        return yield* { [Symbol.asyncIterator]: () => chunks }
-      } finally {
-        await chunks.return?.(undefined)
-      }
-    }
-    throw notCarried(repositoryName(repository), descriptor.digest)
+    const found = this.#beyond && (await blobBeyond(this.#beyond, this.#placesBeyond(repository), descriptor, options))
+    if (!found) throw notCarried(repositoryName(repository), descriptor.digest)
+    yield* found
   }
 
-  #placesBeyond(reference: Reference): readonly Reference[] {
-    const { locate } = this.#beyond ?? {}
-    if (!locate) return []
-    return [...(this.#destinations.get(repositoryName(reference)) ?? [])].map((repository) => locate(repository))
+  /** The repositories that images of this one go to, as the archives name them. */
+  #placesBeyond(reference: Reference): readonly string[] {
+    return [...(this.#destinations.get(repositoryName(reference)) ?? [])]
   }
 }
 

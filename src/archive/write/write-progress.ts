@@ -10,12 +10,13 @@ import { readFile } from 'node:fs/promises'
 import { promisify } from 'node:util'
 import * as z from 'zod'
 import { hasSystemCode } from '../../errors/known-error.ts'
-import { type Digest, isDigest } from '../../oci/digest.ts'
+import type { Digest } from '../../oci/digest.ts'
+import { digestText } from '../../oci/digest-text.ts'
 import { diskError } from '../../store/disk.ts'
 
 const flushData = promisify(fdatasync)
 
-const DigestText = z.custom<Digest>((value) => typeof value === 'string' && isDigest(value))
+const DigestText = digestText()
 const Hex64 = z.string().regex(/^[0-9a-f]{64}$/)
 
 /** The first line. It is there once the index and the plan are on the disk. */

@@ -10,7 +10,7 @@ import { formatMirrorTarget, parseMirrorTarget } from '../../mirror/destination.
 import { directoryAt, workspaceAt } from '../../mirror/workspace.ts'
 import type { CliContext } from '../context.ts'
 import { loadMirrorConfiguration, loadPlan, planAlone } from '../load-configuration.ts'
-import type { MirrorOptions } from '../mirror-options.ts'
+import { isDryRun, type MirrorOptions } from '../mirror-options.ts'
 import { concurrencyOf } from '../oc-mirror-options.ts'
 import { openRegistries } from '../registry-access.ts'
 import { archiveJson, renderArchiveDryRun, renderArchiveResult } from '../render/archive-result.ts'
@@ -56,10 +56,6 @@ export async function runToDisk(destination: string, options: MirrorOptions, con
     progress.stop()
     close()
   }
-}
-
-function isDryRun({ dryRun, dryRunManifestLists }: MirrorOptions): boolean {
-  return dryRun === true || dryRunManifestLists === true
 }
 
 async function configurationOf({ config, plan, onFailure }: MirrorOptions, context: CliContext) {

@@ -10,7 +10,7 @@ import { withMaxNestedPaths } from '../../mirror/nested-paths.ts'
 import { directoryAt, workspaceAt } from '../../mirror/workspace.ts'
 import type { CliContext } from '../context.ts'
 import { type LoadedConfiguration, loadMirrorConfiguration, loadPlan, planAlone } from '../load-configuration.ts'
-import type { MirrorOptions } from '../mirror-options.ts'
+import { isDryRun, type MirrorOptions } from '../mirror-options.ts'
 import { concurrencyOf } from '../oc-mirror-options.ts'
 import { openRegistries, type Registries } from '../registry-access.ts'
 import { renderLoads } from '../render/archive-load.ts'
@@ -123,10 +123,6 @@ async function print(loads: readonly ArchiveLoad[], { options, context, elapsedM
   } else if (context.json) context.stdout(`${JSON.stringify(jsonOf(loads, elapsedMs))}\n`)
   else if (options.from !== undefined) context.stdout(renderLoads(loads, { isDryRun: isDryRun(options), elapsedMs }))
   else context.stdout(results.map((result) => render(result, options, elapsedMs)).join('\n'))
-}
-
-function isDryRun({ dryRun, dryRunManifestLists }: MirrorOptions): boolean {
-  return dryRun === true || dryRunManifestLists === true
 }
 
 function render(result: MirrorResult, options: MirrorOptions, elapsedMs: number): string {

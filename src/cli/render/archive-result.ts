@@ -2,7 +2,7 @@
 import type { MirrorToDiskResult } from '../../flows/mirror-to-disk.ts'
 import { formatReference } from '../../oci/reference.ts'
 import { renderFailures, renderRetry } from './failures.ts'
-import { failureJson } from './mirror-result.ts'
+import { dryRunTail, failureJson } from './mirror-result.ts'
 import { count, formatBytes, formatDuration } from './quantities.ts'
 
 interface About {
@@ -46,22 +46,14 @@ function nextSteps({ archive, failures }: MirrorToDiskResult, directory: string)
   ]
 }
 
-export function renderArchiveDryRun(
-  { plan, proven, blocked, failures, files, policy }: MirrorToDiskResult,
-  about: About,
-): string {
+export function renderArchiveDryRun(result: MirrorToDiskResult, about: About): string {
+  const { plan, proven, files } = result
   const { totals } = plan
   const lines = [
     `would write to ${about.directory}:`,
     `  images     ${count(proven + totals.images, 'image')}, ${proven} of them held by the other side`,
     `  bytes      ${formatBytes(totals.bytes)} in ${count(totals.blobs, 'blob')}, and ${count(plan.manifests.length, 'manifest')}`,
-    ...(blocked.length > 0 ? [`  left out   ${count(blocked.length, 'image')} by blockedImages`] : []),
-    ...(failures.length > 0 ? ['', ...renderFailures(failures, policy)] : []),
-    '',
-    'largest blobs:',
-    ...plan.blobs
-      .slice(0, 10)
-      .map(({ digest, size, source }) => `  ${formatBytes(size).padStart(9)}  ${digest.slice(0, 19)}  ${source}`),
+    ...dryRunTail(result),
     '',
     ...files.map((file) => `images: ${file}`),
   ]

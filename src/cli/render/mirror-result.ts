@@ -40,7 +40,10 @@ function nextStep({ failures, files }: MirrorResult): string[] {
   return directory ? [`Next: sallyport verify mirror, then oc apply -f ${directory}`] : []
 }
 
-export function renderDryRun({ plan, proven, blocked, failures, files, policy }: MirrorResult): string {
+type PlannedRun = Pick<MirrorResult, 'plan' | 'blocked' | 'failures' | 'policy'>
+
+export function renderDryRun(result: MirrorResult): string {
+  const { plan, proven, files } = result
   const { totals } = plan
   const lines = [
     `would mirror to ${plan.target}:`,
@@ -48,6 +51,16 @@ export function renderDryRun({ plan, proven, blocked, failures, files, policy }:
     `  bytes      ${formatBytes(totals.bytes)} in ${count(totals.blobs, 'blob')}, each moved once (${formatBytes(totals.logicalBytes)} if every image were copied by itself)`,
     `  mounts     ${totals.mounts} within the target`,
     `  manifests  ${totals.manifests}`,
+    ...dryRunTail(result),
+    '',
+    ...files.map((file) => `mapping: ${file}`),
+  ]
+  return `${lines.join('\n')}\n`
+}
+
+/** What both directions say of a plan besides its totals. */
+export function dryRunTail({ plan, blocked, failures, policy }: PlannedRun): string[] {
+  return [
     ...(blocked.length > 0 ? [`  left out   ${count(blocked.length, 'image')} by blockedImages`] : []),
     ...(failures.length > 0 ? ['', ...renderFailures(failures, policy)] : []),
     '',
@@ -55,10 +68,7 @@ export function renderDryRun({ plan, proven, blocked, failures, files, policy }:
     ...plan.blobs
       .slice(0, 10)
       .map(({ digest, size, source }) => `  ${formatBytes(size).padStart(9)}  ${digest.slice(0, 19)}  ${source}`),
-    '',
-    ...files.map((file) => `mapping: ${file}`),
   ]
-  return `${lines.join('\n')}\n`
 }
 
 export function mirrorJson(

@@ -1,9 +1,16 @@
 /** What an incremental archive does not carry, read back from the target that holds it. */
 import { KnownError } from '../../errors/known-error.ts'
-import type { FetchBlobOptions, RawManifest } from '../../oci/content.ts'
+import type { ContentSource, FetchBlobOptions, RawManifest } from '../../oci/content.ts'
 import type { Descriptor } from '../../oci/descriptor.ts'
 import type { Digest } from '../../oci/digest.ts'
-import type { BeyondArchive } from '../read/archive-source.ts'
+import type { Reference } from '../../oci/reference.ts'
+
+/** The target itself, which holds what an increment does not carry. */
+export interface BeyondArchive {
+  readonly source: ContentSource
+  /** The place at the target of a repository as an archive names it (`openshift/release`). */
+  readonly locate: (repository: string) => Reference
+}
 
 /** The manifest, from the first of these repositories that has it. */
 export async function manifestBeyond(
