@@ -16,7 +16,7 @@ const pure = ['errors', 'oci', 'registries', 'openshift', 'ignition', 'journal']
 const edges = ['config', 'host', 'store', 'remote']
 const below4 = [...pure, ...edges]
 const features = ['mirror', 'quickstart', 'install', 'provision', 'diagnose', 'rehearse', 'catalog']
-const below5 = [...below4, 'registry', 'archive', 'workflow', ...features]
+const below5 = [...below4, 'registry', 'archive', 'trust', 'release', 'workflow', ...features]
 const files = ['fs', 'fs/promises', 'path', 'crypto', 'url']
 const streams = ['stream', 'stream/promises', 'zlib', 'events', 'util']
 const net = ['http', 'https', 'net', 'tls']
@@ -26,7 +26,7 @@ const law: Readonly<Record<string, ModuleLaw>> = {
   errors: { modules: [], builtins: [], packages: [] },
   oci: { modules: ['errors'], builtins: ['crypto'], packages: ['zod'] },
   registries: { modules: ['errors', 'oci'], builtins: [], packages: ['smol-toml'] },
-  openshift: { modules: ['errors', 'oci'], builtins: [], packages: ['zod', 'yaml'] },
+  openshift: { modules: ['errors', 'oci'], builtins: [], packages: ['zod', 'yaml', 'semver'] },
   config: { modules: pure, builtins: files, packages: ['zod', 'yaml', 'semver'] },
   host: { modules: ['errors'], builtins: ['*'], packages: [] },
   // Threads: docs/adr/0008-large-uploads-in-a-worker.md
@@ -36,7 +36,7 @@ const law: Readonly<Record<string, ModuleLaw>> = {
     packages: ['zod'],
   },
   remote: {
-    modules: ['errors', 'oci', 'host', 'registries'],
+    modules: ['errors', 'oci', 'host', 'registries', 'openshift'],
     builtins: [...files, ...streams, ...net],
     packages: ['zod'],
   },
@@ -50,7 +50,21 @@ const law: Readonly<Record<string, ModuleLaw>> = {
     builtins: [...files, ...streams],
     packages: ['tar-stream', 'zod'],
   },
-  mirror: { modules: [...below4, 'archive'], builtins: [...files, ...streams], packages: ['zod', 'yaml'] },
+  trust: {
+    modules: below4,
+    builtins: [...files, 'util'],
+    packages: ['zod', 'openpgp', '@peculiar/x509', 'reflect-metadata'],
+  },
+  release: {
+    modules: [...below4, 'archive'],
+    builtins: [...files, ...streams],
+    packages: ['zod', 'yaml', 'tar-stream'],
+  },
+  mirror: {
+    modules: [...below4, 'archive', 'trust', 'release'],
+    builtins: [...files, ...streams],
+    packages: ['zod', 'yaml'],
+  },
   quickstart: { modules: [...below4, 'archive'], builtins: [...files, ...streams], packages: [] },
   flows: { modules: below5, builtins: [...files, ...streams], packages: [] },
   cli: { modules: [...below5, 'flows', 'dashboard'], builtins: ['*'], packages: ['commander', 'uqr'] },

@@ -63,6 +63,14 @@ export type ArchiveHole = z.infer<typeof ArchiveHole>
 
 const FileRecord = z.object({ digest: DigestText, size: z.number().int().nonnegative() })
 
+/** What the closed side needs beside images: answers of the update graph, signatures of releases. */
+const ArchiveDocument = z.object({
+  /** A path without a leading slash: `graph/stable-4.18-amd64.json`, `signatures/sha256-HEX-1`. */
+  name: z.string().regex(/^[a-z0-9][\w.+-]*(?:\/[a-z0-9][\w.+-]*)*$/),
+  /** What is in it: gzip, then base64. */
+  content: z.base64(),
+})
+
 /** `sallyport/archive.json`. Its digest is the identity of the archive. */
 export const ArchiveRecord = z.object({
   ...FormatFields,
@@ -86,6 +94,7 @@ export const ArchiveRecord = z.object({
   /** Sums of what is carried. */
   totals: z.object({ blobs: z.number().int(), manifests: z.number().int(), bytes: z.number().int() }),
   files: z.object({ blobs: FileRecord, plan: FileRecord }),
+  documents: z.array(ArchiveDocument).optional(),
   images: z.array(ArchiveImage),
   /** Wanted, but already missing when the archive was planned; repeated in `sallyport/holes.json`. */
   failed: z.array(ArchiveHole).optional(),
