@@ -1,5 +1,6 @@
 import { mapConcurrently } from '../host/concurrency.ts'
 import type { ContentSource } from '../oci/content.ts'
+import type { Digest } from '../oci/digest.ts'
 import { type ResolvedImage, resolveImage } from './closure.ts'
 import type { OnMirrorEvent } from './events.ts'
 import type { Failures } from './failures.ts'
@@ -13,17 +14,23 @@ export interface ResolveOptions {
   readonly failures: Failures
   /** Leave out signatures and whatever else is attached. */
   readonly withoutAttached?: boolean
+  /** Throws where an image is not to be mirrored: it then fails like one that cannot be had. */
+  readonly check?: CheckImage | undefined
 }
+
+export type CheckImage = (image: SelectedImage, digest: Digest) => Promise<void>
 
 /** Every image with all that belongs to it: each image first, then what is attached to it. */
 export async function resolveImages(
   images: readonly SelectedImage[],
-  { source, signal, onEvent, failures, withoutAttached = false }: ResolveOptions,
+  { source, signal, onEvent, failures, withoutAttached = false, check }: ResolveOptions,
 ): Promise<ResolvedImage[]> {
   let done = 0
   const resolved = await mapConcurrently(images, 16, async (image) => {
     try {
-      return await resolveImage(image, { source, signal, withoutAttached })
+      const resolved = await resolveImage(image, { source, signal, withoutAttached })
+      if (check && resolved[0]) await check(image, resolved[0].digest)
+      return resolved
     } catch (error) {
       signal.throwIfAborted()
       failures.add(image, error)
