@@ -71,6 +71,16 @@ export const errorCodes = {
     retryable: false,
     hint: 'This image is no OpenShift release image (no release-manifests/image-references). Name the ocp-release image, not a component.',
   },
+  BOOT_IMAGES_INVALID: {
+    exitCode: 1,
+    retryable: false,
+    hint: 'Take the file anew: 0000_50_installer_coreos-bootimages.yaml of the release, or the output of openshift-install coreos print-stream-json.',
+  },
+  RELEASE_ABSENT: {
+    exitCode: 1,
+    retryable: false,
+    hint: 'Name a release that is there: sallyport archive ls DIR --images lists the images of archives, of release images too.',
+  },
   // What is carried across
   ARCHIVE_INVALID: {
     exitCode: 1,
@@ -182,6 +192,27 @@ export const errorCodes = {
     exitCode: 1,
     retryable: false,
     hint: 'Allow deletion there and run the same command again: docker-registry needs REGISTRY_STORAGE_DELETE_ENABLED=true, and deletes tags alone from version 3 on; an embedded registry must not be --read-only; Quay and Harbor ask for the right to delete.',
+  },
+  // Reading from the web
+  WEB_UNREACHABLE: {
+    exitCode: 1,
+    retryable: true,
+    hint: 'Check the host name, the firewall and the proxy settings (https_proxy, no_proxy), and whether the service is up; then run the same command again.',
+  },
+  WEB_REFUSED: {
+    exitCode: 1,
+    retryable: false,
+    hint: 'Check the URL, and whether the server wants a name and a password; look at it with curl -v.',
+  },
+  WEB_TLS: {
+    exitCode: 1,
+    retryable: false,
+    hint: 'Name the CA of this server, or of the proxy that looks into TLS, with --ca FILE or SSL_CERT_FILE.',
+  },
+  WEB_INVALID: {
+    exitCode: 1,
+    retryable: false,
+    hint: 'The server, or a proxy before it, answers with something else than what is asked for. Look at the URL with curl -v.',
   },
   // registries.conf
   REGISTRIES_CONF_INVALID: {
