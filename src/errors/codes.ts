@@ -214,6 +214,11 @@ export const errorCodes = {
     retryable: false,
     hint: 'The server, or a proxy before it, answers with something else than what is asked for. Look at the URL with curl -v.',
   },
+  GRAPH_UNAVAILABLE: {
+    exitCode: 1,
+    retryable: false,
+    hint: 'Look at the update service with curl -H "Accept: application/json"; another one is named with UPDATE_URL_OVERRIDE. Where there is none, name the release itself: mirror.platform.release.',
+  },
   // registries.conf
   REGISTRIES_CONF_INVALID: {
     exitCode: 78,

@@ -6,6 +6,7 @@ import type { Descriptor } from '../oci/descriptor.ts'
 import { type Reference, repositoryName } from '../oci/reference.ts'
 import { iterateChunks } from './chunk-reader.ts'
 import type { Connections } from './connections.ts'
+import { DownloadProgress } from './download-progress.ts'
 import { connectionError } from './failure.ts'
 import type { HttpAnswer } from './http-message.ts'
 import { beforeNextAttempt } from './retry.ts'
@@ -36,7 +37,7 @@ export class BlobDownload implements ChunkStream {
    */
   async forEachChunk(consume: ChunkConsumer, options?: ConsumeOptions): Promise<void> {
     const { signal } = this.#options
-    const progress = new Progress(this.#options.offset ?? 0, consume, options)
+    const progress = new DownloadProgress(this.#options.offset ?? 0, consume, options)
     const { size } = this.#descriptor
     for (let attempt = 1; progress.position < size || size === 0; attempt += 1) {
       const before = progress.position
@@ -53,7 +54,7 @@ export class BlobDownload implements ChunkStream {
     }
   }
 
-  async #read(progress: Progress, attempt: number): Promise<void> {
+  async #read(progress: DownloadProgress, attempt: number): Promise<void> {
     const { registry, repository } = this.#repository
     const from = progress.position
     const request = {
@@ -114,42 +115,6 @@ export class BlobDownload implements ChunkStream {
       details: { image: repositoryName(this.#repository), host: this.#repository.registry, digest, expected: size },
       retryable,
     })
-  }
-}
-
-/** Where a download stands, across all the answers that it takes. */
-class Progress {
-  position: number
-  /** Bytes at the start of the current answer that were consumed before. */
-  skip = 0
-  isConsumersFault = false
-  readonly options: ConsumeOptions | undefined
-  readonly #consume: ChunkConsumer
-
-  constructor(position: number, consume: ChunkConsumer, options: ConsumeOptions | undefined) {
-    this.options = options
-    this.position = position
-    this.#consume = consume
-  }
-
-  accept(chunk: Uint8Array): Promise<void> | undefined {
-    if (this.skip >= chunk.byteLength) {
-      this.skip -= chunk.byteLength
-      return undefined
-    }
-    const fresh = this.skip === 0 ? chunk : chunk.subarray(this.skip)
-    this.skip = 0
-    this.position += fresh.byteLength
-    try {
-      return this.#consume(fresh)?.catch((error: unknown) => this.#blameConsumer(error))
-    } catch (error) {
-      return this.#blameConsumer(error)
-    }
-  }
-
-  #blameConsumer(error: unknown): never {
-    this.isConsumersFault = true
-    throw error
   }
 }
 

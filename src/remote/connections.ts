@@ -6,7 +6,7 @@
 import { KnownError } from '../errors/known-error.ts'
 import type { Authorizer, AuthScope } from './authorizer.ts'
 import { answerError, connectionError } from './failure.ts'
-import { ExchangeError, type HttpAnswer, type HttpRequest, type StreamedBody } from './http-message.ts'
+import type { HttpAnswer, HttpRequest, StreamedBody } from './http-message.ts'
 import { HostPace, type Lane } from './pace.ts'
 import { drainBody, readBody } from './read-body.ts'
 import { exchangeFollowing } from './redirect.ts'
@@ -42,9 +42,6 @@ export interface ConnectionsOptions {
   /** True where certificates are not verified, and plain HTTP will do. */
   readonly isInsecure: (registry: string) => boolean
 }
-
-/** Sockets that the server had closed while they were idle; there are never more of them than the pool holds. */
-const maxStaleSockets = 64
 
 export class Connections {
   readonly #options: ConnectionsOptions
@@ -88,7 +85,7 @@ export class Connections {
     const once = async (attempt: number) => {
       const answer = await this.#attempt(request, attempt)
       try {
-        return { answer, bytes: await readBody(answer, limit, request.subject) }
+        return { answer, bytes: await readBody(answer, limit, request) }
       } catch (error) {
         const { subject, method } = request
         throw connectionError({ subject, method, url: answer.url, attempt }, error)
@@ -145,7 +142,7 @@ export class Connections {
     }
   }
 
-  async #exchange(request: RegistryRequest, url: URL, authorization: string | undefined): Promise<HttpAnswer> {
+  #exchange(request: RegistryRequest, url: URL, authorization: string | undefined): Promise<HttpAnswer> {
     const { method, body, signal, answerTimeoutMs } = request
     const length = body === undefined ? undefined : body instanceof Uint8Array ? body.byteLength : body.length
     const http: HttpRequest = {
@@ -164,14 +161,7 @@ export class Connections {
       isBulk: request.lane === 'download',
       ...(answerTimeoutMs !== undefined && { answerTimeoutMs }),
     }
-    for (let stale = 0; ; stale += 1) {
-      try {
-        return await exchangeFollowing(this.#options.transport, http)
-      } catch (error) {
-        const isStale = error instanceof ExchangeError && error.code === 'ERR_STALE_SOCKET'
-        if (!isStale || isStreamed(request) || stale >= maxStaleSockets) throw error
-      }
-    }
+    return exchangeFollowing(this.#options.transport, http)
   }
 
   #scope(request: RegistryRequest, origin: URL): AuthScope {
@@ -232,7 +222,7 @@ export class Connections {
 
   async #ping(origin: URL): Promise<URL> {
     const request = { method: 'GET', url: new URL('/v2/', origin), headers: {}, isInsecure: true }
-    await readBody(await this.#options.transport.exchange(request), maxPingBytes, origin.host)
+    await readBody(await this.#options.transport.exchange(request), maxPingBytes, { subject: origin.host })
     return origin
   }
 }

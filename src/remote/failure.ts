@@ -5,10 +5,14 @@ import { hasSystemCode, KnownError } from '../errors/known-error.ts'
 import type { HttpAnswer } from './http-message.ts'
 import { parseRetryAfter } from './retry.ts'
 
+/** Who is asked: it decides about codes and hints. A registry where nothing is said. */
+export type Peer = 'registry' | 'web'
+
 /** What an error message says about a request. */
 export interface RequestSubject {
-  /** The image, repository or blob, as the user would write it. */
+  /** The image, repository or blob, as the user would write it; of a document of the web, what it is. */
   readonly subject: string
+  readonly peer?: Peer
   readonly method: string
   readonly url: URL
   readonly attempt: number
@@ -17,12 +21,18 @@ export interface RequestSubject {
 /** Enough for any list of errors; a proxy's HTML page is cut here. */
 const maxErrorBytes = 16 * 1024
 
-function describe({ subject, method, url, attempt }: RequestSubject) {
+/** The code for an answer that nobody can make sense of. */
+export function protocolCode(peer: Peer | undefined): ErrorCode {
+  return peer === 'web' ? 'WEB_INVALID' : 'REGISTRY_PROTOCOL'
+}
+
+function describe({ subject, peer, method, url, attempt }: RequestSubject) {
   const { host, pathname } = url
+  const image = peer === 'web' ? undefined : subject
   return {
     what: `${subject}: ${method} ${url.origin}${pathname}`,
     times: attempt > 1 ? ` (attempt ${attempt})` : '',
-    details: { image: subject, host, method, path: pathname, attempt },
+    details: { image, host, method, path: pathname, attempt },
   }
 }
 
@@ -33,12 +43,12 @@ export async function answerError(request: RequestSubject, answer: HttpAnswer, n
   const retryAfterMs = parseRetryAfter(answer.headers['retry-after'], now)
   const said = reason.text === '' ? '' : `: ${reason.text}`
   const wait = retryAfterMs === undefined ? '' : `; it asks to wait ${Math.ceil(retryAfterMs / 1000)} s`
-  const code = codeFor(answer.status, reason.code)
+  const code = request.peer === 'web' ? webCodeFor(answer.status) : codeFor(answer.status, reason.code)
   return new KnownError(code, `${what} answered ${answer.status}${said}${wait}${times}`, {
     details: {
       ...details,
       status: answer.status,
-      registryCode: reason.code,
+      ...(request.peer === 'web' ? { reason: reason.code } : { registryCode: reason.code }),
       retryAfterSeconds: retryAfterMs === undefined ? undefined : retryAfterMs / 1000,
     },
     retryable: isRetryable(answer.status) || isOwnTrouble(request, reason.code),
@@ -56,6 +66,10 @@ function codeFor(status: number, registryCode: string | undefined): ErrorCode {
   if (status === 407) return 'REGISTRY_UNREACHABLE'
   if (registryCode === 'DIGEST_INVALID') return 'BLOB_DIGEST_MISMATCH'
   return status >= 500 || status === 408 ? 'REGISTRY_FAILED' : 'REGISTRY_PROTOCOL'
+}
+
+function webCodeFor(status: number): ErrorCode {
+  return status >= 500 || [407, 408, 429].includes(status) ? 'WEB_UNREACHABLE' : 'WEB_REFUSED'
 }
 
 function isRetryable(status: number): boolean {
@@ -92,12 +106,16 @@ interface Reason {
   readonly text: string
 }
 
-/** distribution-spec, "Error Codes": `{"errors": [{"code", "message", "detail"}]}`. */
+/**
+ * distribution-spec, "Error Codes": `{"errors": [{"code", "message", "detail"}]}`; an update service says
+ * `{"kind", "value"}` (openshift/cincinnati `commons/src/errors.rs`).
+ */
 function readReason(body: string, contentType = ''): Reason {
   const first = firstError(body)
   if (first !== undefined) {
-    const code = textOf(first, 'code')
-    return { code, text: [code, textOf(first, 'message')].filter(Boolean).join(': ').slice(0, 400) }
+    const code = textOf(first, 'code') ?? textOf(first, 'kind')
+    const message = textOf(first, 'message') ?? textOf(first, 'value')
+    return { code, text: [code, message].filter(Boolean).join(': ').slice(0, 400) }
   }
   if (/html/i.test(contentType) || body.trimStart().startsWith('<')) return { text: 'with an HTML page' }
   return { text: body.trim().slice(0, 200) }
@@ -142,13 +160,15 @@ export function connectionError(request: RequestSubject, error: unknown): unknow
   if (error instanceof KnownError || !(error instanceof Error) || !('code' in error)) return error
   const { what, times, details } = describe(request)
   const options = { details: { ...details, systemCode: String(error.code) }, cause: error }
+  const isWeb = request.peer === 'web'
   if (isTlsFailure(error)) return tlsError(request, error, options)
   if (hasSystemCode(error, 'ERR_IDLE')) {
-    return new KnownError('REGISTRY_STALLED', `${what}: ${error.message}${times}`, options)
+    return new KnownError(isWeb ? 'WEB_UNREACHABLE' : 'REGISTRY_STALLED', `${what}: ${error.message}${times}`, options)
   }
   const isDead = hasSystemCode(error, 'ENOTFOUND')
   const why = isDead ? `the name ${request.url.hostname} does not resolve` : plainReason(error)
-  return new KnownError('REGISTRY_UNREACHABLE', `${what}: ${why}${times}`, { ...options, retryable: !isDead })
+  const code = isWeb ? 'WEB_UNREACHABLE' : 'REGISTRY_UNREACHABLE'
+  return new KnownError(code, `${what}: ${why}${times}`, { ...options, retryable: !isDead })
 }
 
 function isTlsFailure(error: Error): boolean {
@@ -164,22 +184,28 @@ function plainReason(error: Error): string {
 function tlsError(
   request: RequestSubject,
   error: Error,
-  options: { details: Record<string, string | number>; cause: Error },
+  options: { details: Record<string, string | number | undefined>; cause: Error },
 ): KnownError {
   const { what, times } = describe(request)
   const { host, hostname } = request.url
+  const isWeb = request.peer === 'web'
+  const code = isWeb ? 'WEB_TLS' : 'REGISTRY_TLS'
   if (hasSystemCode(error, 'EPROTO') || /^ERR_SSL_(WRONG_VERSION|PACKET_LENGTH|HTTP_REQUEST)/.test(codeOf(error))) {
-    return new KnownError('REGISTRY_TLS', `${what}: the server does not speak TLS${times}`, {
+    return new KnownError(code, `${what}: the server does not speak TLS${times}`, {
       ...options,
-      hint: `If ${host} serves plain HTTP on purpose, mark it insecure (insecure = true in registries.conf, or --dest-tls-verify=false). Otherwise check the port.`,
+      hint: isWeb
+        ? `If ${host} serves plain HTTP on purpose, write the URL with http://. Otherwise check the port.`
+        : `If ${host} serves plain HTTP on purpose, mark it insecure (insecure = true in registries.conf, or --dest-tls-verify=false). Otherwise check the port.`,
     })
   }
   const hint = hasSystemCode(error, 'CERT_HAS_EXPIRED', 'CERT_NOT_YET_VALID')
     ? `Renew the certificate of ${host}, or correct the clock of this machine.`
     : hasSystemCode(error, 'ERR_TLS_CERT_ALTNAME_INVALID')
       ? `The certificate is for other names than ${hostname}. Use a name that it contains, or issue it again.`
-      : `Put the CA of this registry into /etc/containers/certs.d/${host}/ca.crt, or name it with SSL_CERT_FILE.`
-  return new KnownError('REGISTRY_TLS', `${what}: the certificate is not trusted: ${error.message}${times}`, {
+      : isWeb
+        ? `Name the CA of ${host}, or of the proxy that looks into TLS, with --ca FILE or SSL_CERT_FILE.`
+        : `Put the CA of this registry into /etc/containers/certs.d/${host}/ca.crt, or name it with SSL_CERT_FILE.`
+  return new KnownError(code, `${what}: the certificate is not trusted: ${error.message}${times}`, {
     ...options,
     hint,
   })

@@ -1,9 +1,19 @@
+import type { ErrorCode } from '../errors/codes.ts'
 import { KnownError } from '../errors/known-error.ts'
-import type { HttpAnswer, HttpRequest } from './http-message.ts'
+import { ExchangeError, type HttpAnswer, type HttpRequest } from './http-message.ts'
 import { drainBody } from './read-body.ts'
 import type { Transport } from './transport.ts'
 
-const maxRedirects = 10
+export interface RedirectRules {
+  readonly maxRedirects: number
+  /** What a redirect that is not followed is reported as. */
+  readonly refusal: ErrorCode
+}
+
+const registryRules: RedirectRules = { maxRedirects: 10, refusal: 'REGISTRY_PROTOCOL' }
+
+/** Sockets that the server had closed while they were idle; there are never more of them than the pool holds. */
+const maxStaleSockets = 64
 
 /**
  * An exchange that goes where the server sends it (RFC 9110 15.4).
@@ -11,25 +21,42 @@ const maxRedirects = 10
  * Credentials stay behind: a redirect to another host, port or scheme is followed without `Authorization`. A body that
  * is streamed cannot be sent twice, so a redirect of such a request is handed to the caller.
  *
- * @throws KnownError REGISTRY_PROTOCOL on loops, and on a way from HTTPS to plain HTTP
+ * A connection that the server had closed while it was idle is replaced by another one at once.
+ *
+ * @throws KnownError what the rules say, on loops, and on a way from HTTPS to plain HTTP
  */
-export async function exchangeFollowing(transport: Transport, first: HttpRequest): Promise<HttpAnswer> {
+export async function exchangeFollowing(
+  transport: Transport,
+  first: HttpRequest,
+  rules: RedirectRules = registryRules,
+): Promise<HttpAnswer> {
   let request = first
-  for (let hops = 0; hops <= maxRedirects; hops += 1) {
-    const answer = await transport.exchange(request)
+  for (let hops = 0; hops <= rules.maxRedirects; hops += 1) {
+    const answer = await exchangeFresh(transport, request)
     const location = redirectOf(answer)
-    const isStreamed = request.body !== undefined && !(request.body instanceof Uint8Array)
-    if (location === undefined || isStreamed) return answer
+    if (location === undefined || isStreamed(request)) return answer
     drainBody(answer)
-    request = redirected(request, location, answer.status)
+    request = redirected(request, { location, status: answer.status, rules })
   }
-  throw new KnownError(
-    'REGISTRY_PROTOCOL',
-    `${first.url.origin}${first.url.pathname}: more than ${maxRedirects} redirects`,
-    {
-      details: { host: first.url.host, path: first.url.pathname },
-    },
-  )
+  const { host, origin, pathname } = first.url
+  throw new KnownError(rules.refusal, `${origin}${pathname}: more than ${rules.maxRedirects} redirects`, {
+    details: { host, path: pathname },
+  })
+}
+
+async function exchangeFresh(transport: Transport, request: HttpRequest): Promise<HttpAnswer> {
+  for (let stale = 0; ; stale += 1) {
+    try {
+      return await transport.exchange(request)
+    } catch (error) {
+      const isStale = error instanceof ExchangeError && error.code === 'ERR_STALE_SOCKET'
+      if (!isStale || isStreamed(request) || stale >= maxStaleSockets) throw error
+    }
+  }
+}
+
+function isStreamed({ body }: HttpRequest): boolean {
+  return body !== undefined && !(body instanceof Uint8Array)
 }
 
 /** Where an answer sends us, or undefined where it does not. */
@@ -39,10 +66,16 @@ export function redirectOf({ status, headers, url }: HttpAnswer): URL | undefine
   return URL.canParse(location, url) ? new URL(location, url) : undefined
 }
 
-function redirected(request: HttpRequest, location: URL, status: number): HttpRequest {
+interface Redirect {
+  readonly location: URL
+  readonly status: number
+  readonly rules: RedirectRules
+}
+
+function redirected(request: HttpRequest, { location, status, rules }: Redirect): HttpRequest {
   if (request.url.protocol === 'https:' && location.protocol !== 'https:') {
     throw new KnownError(
-      'REGISTRY_PROTOCOL',
+      rules.refusal,
       `${request.url.origin}${request.url.pathname}: redirects from HTTPS to ${location.origin}, which is not followed`,
       { details: { host: request.url.host, path: request.url.pathname, redirect: location.host } },
     )

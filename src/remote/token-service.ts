@@ -78,7 +78,7 @@ export class TokenService {
       const asked = this.#clock.now()
       const answer = await exchangeFollowing(this.#transport, http)
       if (answer.status !== 200) throw refused(await answerError(subject, answer, asked), request)
-      const body = await readBody(answer, maxTokenBytes, subject.subject)
+      const body = await readBody(answer, maxTokenBytes, subject)
       return this.#parse(body, asked, subject.subject)
     } catch (error) {
       throw connectionError(subject, error)
