@@ -95,7 +95,8 @@ async function selectUnwanted(
   const failures: FailedDeletion[] = []
   const known = await mapConcurrently(unreadable, 4, async ({ image, error }) => {
     try {
-      return imagesOfRelease(image.source, await readKnownRelease(image.source, context), target)
+      const release = { image: image.source, tag: image.destination.tag ?? '', why: image.why }
+      return imagesOfRelease(release, await readKnownRelease(image.source, { ...context, tag: release.tag }), target)
     } catch (cause) {
       context.signal.throwIfAborted()
       if (!(cause instanceof KnownError)) throw cause

@@ -4,8 +4,14 @@ import { KnownError } from '../errors/known-error.ts'
 import type { Reference } from '../oci/reference.ts'
 import { formatReference } from '../oci/reference.ts'
 import { parseReleasePayload, payloadFiles, type ReleasePayload } from '../openshift/release-payload.ts'
-import { type MirrorTarget, releaseRepositories, tagFor, targetRepository } from './destination.ts'
-import { readRelease, type SelectOptions } from './select-release.ts'
+import { type MirrorTarget, tagFor } from './destination.ts'
+import {
+  type ReadReleaseOptions,
+  readRelease,
+  releaseComponents,
+  releaseImage,
+  type WantedRelease,
+} from './select-release.ts'
 import type { SelectedImage } from './selection.ts'
 import { readIfPresent } from './workspace.ts'
 
@@ -13,7 +19,7 @@ import { readIfPresent } from './workspace.ts'
  * @param options with a source that reads from the target
  * @throws KnownError MANIFEST_UNKNOWN and what else reading a release throws, where none of these knows it
  */
-export async function readKnownRelease(release: Reference, options: SelectOptions): Promise<ReleasePayload> {
+export async function readKnownRelease(release: Reference, options: ReadReleaseOptions): Promise<ReleasePayload> {
   try {
     return await readRelease(release, options)
   } catch (error) {
@@ -26,8 +32,11 @@ export async function readKnownRelease(release: Reference, options: SelectOption
 }
 
 /** A release named by tag is kept under this tag (oc-mirror `internal/pkg/release/const.go:releaseImageExtractDir`). */
-async function readHeld(release: Reference, { workspace }: SelectOptions): Promise<ReleasePayload | undefined> {
-  const directory = join(workspace.root, 'hold-release', 'ocp-release', tagFor(release, 'release'))
+async function readHeld(
+  release: Reference,
+  { workspace, tag }: ReadReleaseOptions,
+): Promise<ReleasePayload | undefined> {
+  const directory = join(workspace.root, 'hold-release', 'ocp-release', tag ?? tagFor(release, 'release'))
   const files = new Map<string, Uint8Array>()
   for (const path of Object.values(payloadFiles)) {
     const text = await readIfPresent(join(directory, path))
@@ -37,18 +46,10 @@ async function readHeld(release: Reference, { workspace }: SelectOptions): Promi
 }
 
 /** The release image and its components, as `selectRelease` names them at the target. */
-export function imagesOfRelease(release: Reference, payload: ReleasePayload, target: MirrorTarget): SelectedImage[] {
-  const tag = tagFor(release, 'release')
-  const image: SelectedImage = {
-    source: release,
-    class: 'release',
-    destination: { ...targetRepository(target, releaseRepositories.images), tag },
-    why: `platform.release ${formatReference(release)}`,
-    isReleaseImage: true,
-  }
-  const components = payload.components.map(({ name, reference }): SelectedImage => {
-    const destination = { ...targetRepository(target, releaseRepositories.components), tag: `${tag}-${name}` }
-    return { source: reference, class: 'release', destination, why: `component ${name} of release ${payload.version}` }
-  })
-  return [image, ...components]
+export function imagesOfRelease(
+  release: WantedRelease,
+  payload: ReleasePayload,
+  target: MirrorTarget,
+): SelectedImage[] {
+  return [releaseImage(release, target), ...releaseComponents(payload, release.tag, target)]
 }

@@ -26,52 +26,76 @@ import { type LocalContent, unknownManifest } from './local-content.ts'
 import type { SelectedImage } from './selection.ts'
 import { readIfPresent, type Workspace, writeIfChanged, writeWhole } from './workspace.ts'
 
+/** A release to be mirrored. */
+export interface WantedRelease {
+  readonly image: Reference
+  /** Its tag at the target, also the first part of the tags of its components. */
+  readonly tag: string
+  /** For people: what asks for it. */
+  readonly why: string
+}
+
 export interface SelectOptions {
   readonly source: ContentSource
   /** Where layers from afar are kept; none where the source is on this machine. */
   readonly local?: LocalContent
   readonly workspace: Workspace
   readonly signal: AbortSignal
+  /**
+   * Is asked before anything of a release is read; throws where it is not to be mirrored.
+   *
+   * @param release by digest
+   */
+  readonly checkRelease?: ((release: Reference, digest: Digest) => Promise<void>) | undefined
+}
+
+/** The release that `platform.release` names. */
+export function namedRelease(image: Reference): WantedRelease {
+  return { image, tag: tagFor(image, 'release'), why: `platform.release ${formatReference(image)}` }
 }
 
 /**
  * The release image and its components.
  *
- * @throws KnownError MANIFEST_UNKNOWN, PAYLOAD_INVALID, LAYER_UNSAFE and the REGISTRY_ codes
+ * @throws KnownError MANIFEST_UNKNOWN, PAYLOAD_INVALID, LAYER_UNSAFE, the REGISTRY_ codes, and what `checkRelease` throws
  */
 export async function selectRelease(
-  release: Reference,
+  release: WantedRelease,
   target: MirrorTarget,
   options: SelectOptions,
 ): Promise<readonly SelectedImage[]> {
-  const tag = tagFor(release, 'release')
-  const payload = await readRelease(release, options)
-  const components = payload.components.map(
-    ({ name, reference }): SelectedImage => ({
-      source: reference,
-      class: 'release',
-      destination: { ...targetRepository(target, releaseRepositories.components), tag: `${tag}-${name}` },
-      why: `component ${name} of release ${payload.version}`,
-    }),
-  )
-  return [releaseImage(release, target), ...components]
+  const { image, tag } = release
+  if (options.checkRelease) await options.checkRelease(image, await digestAt(image, options))
+  const payload = await readRelease(image, { ...options, tag })
+  return [releaseImage(release, target), ...releaseComponents(payload, tag, target)]
 }
 
-export function releaseImage(release: Reference, target: MirrorTarget): SelectedImage {
-  return {
-    source: release,
-    class: 'release',
-    destination: { ...targetRepository(target, releaseRepositories.images), tag: tagFor(release, 'release') },
-    why: `platform.release ${formatReference(release)}`,
-    isReleaseImage: true,
-  }
+export function releaseComponents({ version, components }: ReleasePayload, tag: string, target: MirrorTarget) {
+  return components.map(({ name, reference }): SelectedImage => {
+    const destination = { ...targetRepository(target, releaseRepositories.components), tag: `${tag}-${name}` }
+    return { source: reference, class: 'release', destination, why: `component ${name} of release ${version}` }
+  })
+}
+
+export function releaseImage({ image, tag, why }: WantedRelease, target: MirrorTarget): SelectedImage {
+  const destination = { ...targetRepository(target, releaseRepositories.images), tag }
+  return { source: image, class: 'release', destination, why, isReleaseImage: true }
+}
+
+async function digestAt(release: Reference, { source, signal }: SelectOptions): Promise<Digest> {
+  const digest = release.digest ?? (await source.resolve(release, signal))?.digest
+  if (!digest) throw unknownManifest(formatReference(release))
+  return digest
+}
+
+export interface ReadReleaseOptions extends SelectOptions {
+  /** The tag under which oc-mirror keeps the payload in the workspace. Default: that of the image. */
+  readonly tag?: string
 }
 
 /** The payload of a release image; from this machine where the same image was read before. */
-export async function readRelease(release: Reference, options: SelectOptions): Promise<ReleasePayload> {
-  const { source, signal } = options
-  const digest = release.digest ?? (await source.resolve(release, signal))?.digest
-  if (!digest) throw unknownManifest(formatReference(release))
+export async function readRelease(release: Reference, options: ReadReleaseOptions): Promise<ReleasePayload> {
+  const digest = await digestAt(release, options)
   const origin = formatReference(release)
   const directory = join(options.workspace.state, 'payloads', hexOf(digest))
   const known = await readKnown(directory)
@@ -80,7 +104,7 @@ export async function readRelease(release: Reference, options: SelectOptions): P
   // Parsed before it is kept: what is no payload must not be found here next time.
   const payload = parseReleasePayload(files, origin)
   for (const [path, bytes] of files) await writeWhole(join(directory, path), bytes)
-  await writeHoldRelease(options.workspace, tagFor(release, 'release'), files)
+  await writeHoldRelease(options.workspace, options.tag ?? tagFor(release, 'release'), files)
   return payload
 }
 

@@ -5,7 +5,7 @@ import { withoutTransport } from '../config/image-set-values.ts'
 import { KnownError } from '../errors/known-error.ts'
 import { formatReference, parseReference, type Reference } from '../oci/reference.ts'
 import { type MirrorTarget, tagFor, targetRepository } from './destination.ts'
-import { releaseImage, type SelectOptions, selectRelease } from './select-release.ts'
+import { namedRelease, releaseImage, type SelectOptions, selectRelease, type WantedRelease } from './select-release.ts'
 import type { ContentClass, SelectedImage, Selection } from './selection.ts'
 
 export interface SelectImagesOptions extends SelectOptions {
@@ -21,7 +21,8 @@ export async function selectImages(
 ): Promise<Selection> {
   const { skip = new Set() } = options
   const name = skip.has('release') ? undefined : mirror.platform?.release
-  const release = name === undefined ? { images: [], unreadable: [] } : await readable(readName(name), target, options)
+  const release =
+    name === undefined ? { images: [], unreadable: [] } : await readable(namedRelease(readName(name)), target, options)
   const additional = (skip.has('additional') ? [] : mirror.additionalImages).map((image): SelectedImage => {
     const source = withTag(readName(image.name))
     return {
@@ -45,7 +46,7 @@ export async function selectImages(
 
 /** The release, or what is wrong with it: other images do not wait for it. */
 async function readable(
-  release: Reference,
+  release: WantedRelease,
   target: MirrorTarget,
   options: SelectOptions,
 ): Promise<Pick<Selection, 'images' | 'unreadable'>> {
@@ -60,7 +61,7 @@ async function readable(
 
 /** A disk that is full, or a lock, is no fault of one image. */
 function isOfImage({ code }: KnownError): boolean {
-  return /^(?:MANIFEST|BLOB|LAYER|PAYLOAD|REGISTRY|REFERENCE|ARCHIVE)_/.test(code)
+  return /^(?:MANIFEST|BLOB|LAYER|PAYLOAD|REGISTRY|REFERENCE|ARCHIVE|SIGNATURE|POLICY|WEB)_/.test(code)
 }
 
 function readName(name: string): Reference {
