@@ -81,6 +81,22 @@ export const errorCodes = {
     retryable: false,
     hint: 'Name a release that is there: sallyport archive ls DIR --images lists the images of archives, of release images too.',
   },
+  // Releases and the updates between them
+  GRAPH_INVALID: {
+    exitCode: 1,
+    retryable: false,
+    hint: 'What came is no usable update graph. Look at it with curl; a proxy or UPDATE_URL_OVERRIDE may lead to something else than an update service.',
+  },
+  RELEASE_UNKNOWN: {
+    exitCode: 1,
+    retryable: false,
+    hint: 'Name a version that the channel has, or the channel that has this version.',
+  },
+  UPDATE_PATH_UNKNOWN: {
+    exitCode: 1,
+    retryable: false,
+    hint: 'Choose a target that can be reached, or begin at a release that leads there.',
+  },
   // What is carried across
   ARCHIVE_INVALID: {
     exitCode: 1,
