@@ -1,6 +1,5 @@
-/** What can go wrong with one request to a scripted registry. */
+/** What can go wrong with one request to a scripted server. */
 import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http'
-import type { RecordedRequest } from './scripted-registry.ts'
 
 export interface Fault {
   /** Which requests; all where nothing is said. */
@@ -86,4 +85,49 @@ function interceptBody({ response, record, fault }: FaultyExchange): void {
     response.flushHeaders()
     return response
   }) as typeof response.end
+}
+
+/** One request, as the server saw it. */
+export interface RecordedRequest {
+  readonly method: string
+  /** With its query. */
+  readonly path: string
+  readonly headers: IncomingMessage['headers']
+  /** 0 where no answer was sent. */
+  status: number
+  /** Bytes of the body received, and of the body sent. */
+  bytesIn: number
+  bytesOut: number
+}
+
+export function recordOf(request: IncomingMessage, response: ServerResponse): RecordedRequest {
+  const { method = '', url = '', headers } = request
+  const record: RecordedRequest = { method, path: url, headers, status: 0, bytesIn: 0, bytesOut: 0 }
+  request.on('data', (chunk: Uint8Array) => {
+    record.bytesIn += chunk.byteLength
+  })
+  request.pause()
+  response.once('close', () => {
+    if (response.headersSent) record.status = response.statusCode
+  })
+  return record
+}
+
+/** Faults in the order in which they were added: the first that matches and is not used up is taken. */
+export class FaultScript {
+  readonly #faults: { readonly fault: Fault; left: number }[] = []
+
+  add(fault: Fault): void {
+    this.#faults.push({ fault, left: fault.times ?? Number.POSITIVE_INFINITY })
+  }
+
+  next(record: RecordedRequest): Fault | undefined {
+    const found = this.#faults.find(({ fault, left }) => {
+      const isMethod = fault.method === undefined || fault.method === record.method
+      return left > 0 && isMethod && (fault.path === undefined || fault.path.test(record.path))
+    })
+    if (found === undefined) return undefined
+    found.left -= 1
+    return found.fault
+  }
 }

@@ -15,7 +15,7 @@ import type { AddressInfo } from 'node:net'
 import type { Descriptor } from '../src/oci/descriptor.ts'
 import { digestOf } from '../src/oci/digest.ts'
 import { authorize, issueToken, type ScriptedAuth } from './scripted-auth.ts'
-import { type Fault, withFault } from './scripted-fault.ts'
+import { type Fault, FaultScript, type RecordedRequest, recordOf, withFault } from './scripted-fault.ts'
 import { answerProtocol, type ScriptedBehaviour, ScriptedContent } from './scripted-protocol.ts'
 import type { Cleanup } from './temp-dir.ts'
 
@@ -23,19 +23,6 @@ export interface ScriptedRegistryOptions extends ScriptedBehaviour {
   /** PEM. Without it the registry speaks plain HTTP. */
   readonly tls?: { readonly key: string; readonly cert: string }
   readonly auth?: ScriptedAuth
-}
-
-/** One request, as the registry saw it. */
-export interface RecordedRequest {
-  readonly method: string
-  /** With its query. */
-  readonly path: string
-  readonly headers: IncomingMessage['headers']
-  /** 0 where no answer was sent. */
-  status: number
-  /** Bytes of the body received, and of the body sent. */
-  bytesIn: number
-  bytesOut: number
 }
 
 export interface ScriptedRegistry {
@@ -63,11 +50,11 @@ export async function startScriptedRegistry(
 ): Promise<ScriptedRegistry> {
   const content = new ScriptedContent()
   const requests: RecordedRequest[] = []
-  const faults: { readonly fault: Fault; left: number }[] = []
+  const faults = new FaultScript()
   const listener = (request: IncomingMessage, response: ServerResponse) => {
     const record = recordOf(request, response)
     requests.push(record)
-    const fault = nextFault(faults, record)
+    const fault = faults.next(record)
     withFault({ request, response, record, fault }, () => answer({ request, response, content, options }))
   }
   const server = options.tls === undefined ? createServer(listener) : createSecureServer(options.tls, listener)
@@ -90,7 +77,7 @@ export async function startScriptedRegistry(
     connections,
     addBlob: (repository, bytes) => content.addBlob(repository, bytes),
     addManifest: (repository, document, tag) => content.addManifest(repository, document, tag),
-    fault: (fault) => void faults.push({ fault, left: fault.times ?? Number.POSITIVE_INFINITY }),
+    fault: (fault) => faults.add(fault),
     close,
   }
 }
@@ -98,29 +85,6 @@ export async function startScriptedRegistry(
 /** The descriptor of bytes, as a layer. */
 export function describeBytes(bytes: Uint8Array, mediaType = 'application/vnd.oci.image.layer.v1.tar'): Descriptor {
   return { mediaType, digest: digestOf(bytes), size: bytes.byteLength }
-}
-
-function recordOf(request: IncomingMessage, response: ServerResponse): RecordedRequest {
-  const { method = '', url = '', headers } = request
-  const record: RecordedRequest = { method, path: url, headers, status: 0, bytesIn: 0, bytesOut: 0 }
-  request.on('data', (chunk: Uint8Array) => {
-    record.bytesIn += chunk.byteLength
-  })
-  request.pause()
-  response.once('close', () => {
-    if (response.headersSent) record.status = response.statusCode
-  })
-  return record
-}
-
-function nextFault(faults: { readonly fault: Fault; left: number }[], record: RecordedRequest): Fault | undefined {
-  const found = faults.find(({ fault, left }) => {
-    const isMethod = fault.method === undefined || fault.method === record.method
-    return left > 0 && isMethod && (fault.path === undefined || fault.path.test(record.path))
-  })
-  if (found === undefined) return undefined
-  found.left -= 1
-  return found.fault
 }
 
 interface Answering {
