@@ -45,6 +45,11 @@ export const commands: readonly CommandEntry[] = [
     load: () => import('./commands/verify.ts'),
   },
   {
+    name: 'release',
+    summary: 'what a release is made of, at a registry or in an archive; what an upgrade changes',
+    load: () => import('./commands/release.ts'),
+  },
+  {
     name: 'config',
     summary: 'configurations: check, convert to v2alpha1, JSON Schema',
     load: () => import('./commands/config.ts'),

@@ -17,24 +17,51 @@ export interface ReleaseComponent {
   /** The name of the tag in image-references: `cli`, `machine-config-operator`, … */
   readonly name: string
   readonly reference: Reference
+  /** `io.openshift.build.commit.id`, `io.openshift.build.source-location`, `io.openshift.build.versions`, … */
+  readonly annotations: Readonly<Record<string, string>>
 }
 
 export interface ReleasePayload {
   /** From release-metadata, else the name of the ImageStream. */
   readonly version: string
+  /** When image-references was written, as it says. */
+  readonly created?: string
+  /** Absent where there is no release-metadata. */
+  readonly metadata?: ReleaseMetadata
   /** In the order of image-references. */
   readonly components: readonly ReleaseComponent[]
 }
 
+export interface ReleaseMetadata {
+  /** Versions from which this one can be upgraded to. */
+  readonly previous: readonly string[]
+  /** Versions that this one can be upgraded to, as far as was known when it was made. */
+  readonly next: readonly string[]
+  /** `url` (of the erratum), `description`, `release.openshift.io/architecture`, … */
+  readonly more: Readonly<Record<string, unknown>>
+}
+
 const ImageReferences = z.object({
   kind: z.literal('ImageStream'),
-  metadata: z.object({ name: z.string().optional() }).optional(),
+  metadata: z.object({ name: z.string().optional(), creationTimestamp: z.string().nullish() }).optional(),
   spec: z.object({
-    tags: z.array(z.object({ name: z.string(), from: z.object({ kind: z.string(), name: z.string() }).optional() })),
+    tags: z.array(
+      z.object({
+        name: z.string(),
+        annotations: z.record(z.string(), z.string()).nullish(),
+        from: z.object({ kind: z.string(), name: z.string() }).optional(),
+      }),
+    ),
   }),
 })
 
-const ReleaseMetadata = z.object({ kind: z.literal('cincinnati-metadata-v0'), version: z.string() })
+const MetadataDocument = z.object({
+  kind: z.literal('cincinnati-metadata-v0'),
+  version: z.string(),
+  previous: z.array(z.string()).nullish(),
+  next: z.array(z.string()).nullish(),
+  metadata: z.record(z.string(), z.unknown()).nullish(),
+})
 
 /**
  * Reads the two files.
@@ -47,14 +74,21 @@ export function parseReleasePayload(files: ReadonlyMap<string, Uint8Array>, orig
   if (!references) throw invalid(origin, `it has no ${payloadFiles.imageReferences}`)
   const stream = parse(ImageReferences, references, { file: payloadFiles.imageReferences, origin })
   const metadata = files.get(payloadFiles.metadata)
-  const named = metadata && parse(ReleaseMetadata, metadata, { file: payloadFiles.metadata, origin }).version
-  const version = named ?? stream.metadata?.name
+  const document = metadata && parse(MetadataDocument, metadata, { file: payloadFiles.metadata, origin })
+  const version = document?.version ?? stream.metadata?.name
   if (version === undefined) throw invalid(origin, 'neither release-metadata nor image-references names a version')
-  const components = stream.spec.tags.flatMap(({ name, from }): ReleaseComponent[] =>
-    from?.kind === 'DockerImage' ? [{ name, reference: parseReference(from.name) }] : [],
+  const components = stream.spec.tags.flatMap(({ name, from, annotations }): ReleaseComponent[] =>
+    from?.kind === 'DockerImage'
+      ? [{ name, reference: parseReference(from.name), annotations: annotations ?? {} }]
+      : [],
   )
   if (components.length === 0) throw invalid(origin, 'image-references names no image')
-  return { version, components }
+  const created = stream.metadata?.creationTimestamp
+  return { version, components, ...(created && { created }), ...(document && { metadata: metadataOf(document) }) }
+}
+
+function metadataOf({ previous, next, metadata }: z.infer<typeof MetadataDocument>): ReleaseMetadata {
+  return { previous: previous ?? [], next: next ?? [], more: metadata ?? {} }
 }
 
 function parse<T>(schema: z.ZodType<T>, bytes: Uint8Array, { file, origin }: { file: string; origin: string }): T {
