@@ -1,16 +1,24 @@
 /** From a configuration to the images wanted, each with the reason. */
 import { compileGoRegExp } from '../config/go-regexp.ts'
 import type { ImageSetConfiguration } from '../config/image-set-configuration.ts'
+import type { PlatformContent } from '../config/image-set-content.ts'
 import { withoutTransport } from '../config/image-set-values.ts'
 import { KnownError } from '../errors/known-error.ts'
+import { mapConcurrently } from '../host/concurrency.ts'
 import { formatReference, parseReference, type Reference } from '../oci/reference.ts'
+import type { GraphSource } from '../release/graph-source.ts'
 import { type MirrorTarget, tagFor, targetRepository } from './destination.ts'
+import { chooseByChannel } from './select-channels.ts'
 import { namedRelease, releaseImage, type SelectOptions, selectRelease, type WantedRelease } from './select-release.ts'
 import type { ContentClass, SelectedImage, Selection } from './selection.ts'
 
 export interface SelectImagesOptions extends SelectOptions {
   /** Classes that are left out. */
   readonly skip?: ReadonlySet<ContentClass>
+  /** Answers which releases are in a channel. */
+  readonly graphs?: GraphSource | undefined
+  /** Only releases of channels whose version matches. */
+  readonly versionFilter?: RegExp | undefined
 }
 
 /** @throws KnownError CONFIG_INVALID when two images want the same name at the target */
@@ -20,28 +28,54 @@ export async function selectImages(
   options: SelectImagesOptions,
 ): Promise<Selection> {
   const { skip = new Set() } = options
-  const name = skip.has('release') ? undefined : mirror.platform?.release
-  const release =
-    name === undefined ? { images: [], unreadable: [] } : await readable(namedRelease(readName(name)), target, options)
-  const additional = (skip.has('additional') ? [] : mirror.additionalImages).map((image): SelectedImage => {
-    const source = withTag(readName(image.name))
-    return {
-      source,
-      class: 'additional',
-      destination: {
-        ...targetRepository(target, image.targetRepo ?? source.repository),
-        tag: image.targetTag ?? tagFor(source, 'other'),
-      },
-      why: `additionalImages ${image.name}`,
-    }
-  })
+  const platform = skip.has('release') ? undefined : mirror.platform
+  const release = platform ? await selectPlatform(platform, target, options) : nothing
+  const additional = skip.has('additional')
+    ? []
+    : mirror.additionalImages.map((image) => selectAdditional(image, target))
   const blocked = mirror.blockedImages.map(({ name }) => compileGoRegExp(name))
   const wanted = [...release.images, ...additional]
   return {
+    ...release,
     images: distinct(wanted.filter(({ source }) => !isBlocked(source, blocked))),
     blocked: wanted.filter(({ source }) => isBlocked(source, blocked)),
-    unreadable: release.unreadable,
   }
+}
+
+const nothing: Selection = { images: [], blocked: [], unreadable: [], findings: [] }
+
+function selectAdditional(
+  { name, targetRepo, targetTag }: ImageSetConfiguration['mirror']['additionalImages'][number],
+  target: MirrorTarget,
+): SelectedImage {
+  const source = withTag(readName(name))
+  const repository = targetRepository(target, targetRepo ?? source.repository)
+  const destination = { ...repository, tag: targetTag ?? tagFor(source, 'other') }
+  return { source, class: 'additional', destination, why: `additionalImages ${name}` }
+}
+
+/** Every release that is named, or stands in a channel. */
+async function selectPlatform(
+  platform: PlatformContent,
+  target: MirrorTarget,
+  options: SelectImagesOptions,
+): Promise<Selection> {
+  const named = platform.release === undefined ? [] : [namedRelease(readName(platform.release))]
+  const { signal, graphs, versionFilter } = options
+  const chosen = await chooseByChannel(platform, { graphs: graphs ?? noGraphs, versionFilter, target, signal })
+  const read = await mapConcurrently([...named, ...chosen.releases], 4, (one) => readable(one, target, options))
+  return {
+    images: read.flatMap(({ images }) => images),
+    blocked: [],
+    unreadable: [...chosen.unreadable, ...read.flatMap(({ unreadable }) => unreadable)],
+    findings: chosen.findings,
+  }
+}
+
+const noGraphs: GraphSource = {
+  readAnswer: async ({ channel }) => {
+    throw new KnownError('GRAPH_UNAVAILABLE', `Nothing here knows which releases are in the channel ${channel}`)
+  },
 }
 
 /** The release, or what is wrong with it: other images do not wait for it. */

@@ -1,4 +1,5 @@
 /** What is wanted, and why: the first noun on the way from a configuration to a mirror. */
+import type { Finding } from '../errors/finding.ts'
 import type { KnownError } from '../errors/known-error.ts'
 import type { Reference } from '../oci/reference.ts'
 
@@ -23,6 +24,8 @@ export interface Selection {
   readonly blocked: readonly SelectedImage[]
   /** Asked for, but not to be read, so that what else they name is not known: a release whose payload is out of reach. */
   readonly unreadable: readonly UnreadableImage[]
+  /** What was noticed on the way, and is no failure: a known risk of an update. */
+  readonly findings: readonly Finding[]
 }
 
 export interface UnreadableImage {
