@@ -75,3 +75,45 @@ test('every blob that a manifest of the release names is there', () => {
     [],
   )
 })
+
+test('components may be named, and have files of their own in their topmost layer', async () => {
+  const files = { 'usr/bin/oc': Buffer.from('a program') }
+  const { components } = sampleRelease({ ...small, components: ['etcd'], componentFiles: { cli: files } })
+  assert.deepEqual(
+    components.map(({ name }) => name),
+    ['cli', 'etcd'],
+  )
+  const image = components[0]?.image
+  assert.ok(image)
+  const blobs = new Map(image.blobs.map((blob) => [blob.descriptor.digest, blob]))
+  const found = await findLayerFiles({
+    wanted: ['usr/bin/oc'],
+    layers: layersOf(image).slice(-1),
+    open: async function* ({ digest }) {
+      yield* blobs.get(digest)?.open() ?? []
+    },
+    origin: 'sample',
+  })
+  assert.equal(found.get('usr/bin/oc')?.toString(), 'a program')
+})
+
+test('a revised component is another image over the same base; the others stay as they are', () => {
+  const one = sampleRelease({ ...small, components: ['cli', 'etcd'] })
+  const other = sampleRelease({ ...small, components: ['cli', 'etcd'], revisions: { cli: 'fixed' } })
+  const layers = ({ components }: SampleRelease, index: number) => components[index]?.image.blobs.slice(0, -1) ?? []
+  const digests = (release: SampleRelease, index: number) =>
+    layers(release, index).map(({ descriptor }) => descriptor.digest)
+  assert.notEqual(one.components[0]?.image.digest, other.components[0]?.image.digest)
+  assert.deepEqual(digests(one, 0).slice(0, 3), digests(other, 0).slice(0, 3))
+  assert.equal(one.components[1]?.image.digest, other.components[1]?.image.digest)
+})
+
+test('the payload says what real ones say: upgrade edges, errata, commits and versions', async () => {
+  const payload = await payloadOf(sampleRelease({ ...small, components: ['hyperkube', 'rhel-coreos'] }))
+  assert.deepEqual(payload.metadata?.previous.slice(-2), ['4.18.7', '4.18.8'])
+  assert.equal(payload.metadata?.more['url'], 'https://errata.example.com/4.18.9')
+  const [hyperkube, coreos] = payload.components.map(({ annotations }) => annotations)
+  assert.equal(hyperkube?.['io.openshift.build.versions'], 'kubernetes=1.31.9')
+  assert.match(hyperkube?.['io.openshift.build.commit.id'] ?? '', /^[0-9a-f]{40}$/)
+  assert.match(coreos?.['io.openshift.build.versions'] ?? '', /^machine-os=418\./)
+})

@@ -7,21 +7,23 @@
  * in the images can run.
  */
 import { type TarEntry, tarFile } from '../archive/tar/ustar.ts'
-import { digestOf } from '../oci/digest.ts'
 import { mediaTypes } from '../oci/media-type.ts'
 import { componentNames } from './component-names.ts'
 import { sampleFraction } from './sample-bytes.ts'
 import { type MediaTypeFamily, type SampleImage, sampleImage } from './sample-image.ts'
 import { type SampleLayer, sampleLayer } from './sample-layer.ts'
+import { type PayloadOptions, payloadEntries } from './sample-payload.ts'
 
-export interface SampleReleaseOptions {
+export interface SampleReleaseOptions extends PayloadOptions {
   readonly seed: string
-  /** `4.18.9` */
-  readonly version: string
   /** As images name it. Default: amd64. */
   readonly architecture?: string
-  /** How many component images. Default: 190. */
-  readonly components?: number
+  /** How many component images, or their names. Default: 190. */
+  readonly components?: number | readonly string[]
+  /** By component: another text, another image, over the same base. */
+  readonly revisions?: Readonly<Record<string, string>>
+  /** By component, which is there then: files in its topmost layer, by their path from the root. */
+  readonly componentFiles?: Readonly<Record<string, Readonly<Record<string, Uint8Array | string>>>>
   /** How many layers the components share. Default: 6, in two families of three. */
   readonly sharedBases?: number
   /** Size of one shared layer in bytes. Default: 1 MiB. */
@@ -62,7 +64,7 @@ export function sampleRelease(options: SampleReleaseOptions): SampleRelease {
   const architecture = options.architecture ?? 'amd64'
   const tag = `${options.version}-${releaseArchitectures[architecture] ?? architecture}`
   const families = sharedLayers(options)
-  const components = namesOf(options.components ?? componentNames.length).map((name) => ({
+  const components = namesOf(options).map((name) => ({
     name,
     image: component(name, families, options),
   }))
@@ -70,15 +72,19 @@ export function sampleRelease(options: SampleReleaseOptions): SampleRelease {
 }
 
 /** More than the real names only where a test asks for more. */
-function namesOf(count: number): string[] {
-  return Array.from({ length: count }, (_, index) => componentNames[index] ?? `component-${index}`).sort()
+function namesOf({ components = componentNames.length, componentFiles = {} }: SampleReleaseOptions): string[] {
+  const names =
+    typeof components === 'number'
+      ? Array.from({ length: components }, (_, index) => componentNames[index] ?? `component-${index}`)
+      : components
+  return [...new Set([...names, ...Object.keys(componentFiles)])].sort()
 }
 
 /** Two families of images: three of four are built on the first. */
 function sharedLayers(options: SampleReleaseOptions): readonly (readonly SampleLayer[])[] {
   const count = options.sharedBases ?? 6
   const layers = Array.from({ length: count }, (_, index) =>
-    layer(`base-${index}`, options.sharedLayerBytes ?? mebibyte, options),
+    layer(`base-${index}`, { sizeBytes: options.sharedLayerBytes ?? mebibyte }, options),
   )
   const half = Math.ceil(count / 2)
   return [layers.slice(0, half), layers.slice(half)]
@@ -91,7 +97,13 @@ function component(
 ): SampleImage {
   const family = families[sampleFraction(`${options.seed}/family/${name}`) < 0.75 ? 0 : 1] ?? []
   const own = sampleFraction(`${options.seed}/layers/${name}`) < 0.5 ? ['one'] : ['one', 'two']
-  const layers = own.map((part) => layer(`${name}/${part}`, spread(`${name}/${part}`, options), options))
+  const revision = options.revisions?.[name] === undefined ? '' : `/${options.revisions[name]}`
+  const files = Object.entries(options.componentFiles?.[name] ?? {}).map(([path, content]) => tarFile(path, content))
+  const layers = own.map((part, index) => {
+    const seed = `${name}/${part}${revision}`
+    const content = { sizeBytes: spread(`${name}/${part}`, options), entries: index === own.length - 1 ? files : [] }
+    return layer(seed, content, options)
+  })
   return sampleImage({
     layers: [...family, ...layers],
     ...imageOptions(options),
@@ -107,11 +119,15 @@ function spread(name: string, options: SampleReleaseOptions): number {
   return Math.ceil((options.layerBytes ?? mebibyte / 16) * Math.min(16, Math.exp(0.8 * normal)))
 }
 
-/** `content` is the size of a random file in bytes, or the entries of the layer. */
-function layer(name: string, content: number | readonly TarEntry[], options: SampleReleaseOptions): SampleLayer {
-  const [sizeBytes, entries] = typeof content === 'number' ? [content, []] : [0, content]
+interface LayerContent {
+  /** Of a random file; 0 for none. */
+  readonly sizeBytes: number
+  readonly entries?: readonly TarEntry[]
+}
+
+function layer(name: string, content: LayerContent, options: SampleReleaseOptions): SampleLayer {
   const mediaType = options.mediaTypes === 'oci' ? mediaTypes.ociLayerGzip : mediaTypes.dockerLayerGzip
-  return sampleLayer({ seed: `${options.seed}/layer/${name}`, sizeBytes, mediaType, entries })
+  return sampleLayer({ seed: `${options.seed}/layer/${name}`, mediaType, ...content })
 }
 
 function imageOptions(options: SampleReleaseOptions) {
@@ -126,13 +142,18 @@ function releaseImage(
   families: readonly (readonly SampleLayer[])[],
   options: SampleReleaseOptions & { tag: string },
 ): SampleImage {
-  const payload = layer('payload', releaseManifests(components, options), options)
+  const named = components.map(({ name, image }) => ({
+    name,
+    reference: componentReference(image),
+    seed: `${options.seed}/${name}/${options.revisions?.[name] ?? ''}`,
+  }))
+  const payload = layer('payload', { sizeBytes: 0, entries: payloadEntries(named, options) }, options)
   const above = Array.from({ length: options.layersAbovePayload ?? 0 }, (_, index) =>
-    layer(`above-${index}`, 1024, options),
+    layer(`above-${index}`, { sizeBytes: 1024 }, options),
   )
   const cvo = components.find(({ name }) => name === 'cluster-version-operator')
   return sampleImage({
-    layers: [...(families[0] ?? []), layer('cvo', 4096, options), payload, ...above],
+    layers: [...(families[0] ?? []), layer('cvo', { sizeBytes: 4096 }, options), payload, ...above],
     ...imageOptions(options),
     labels: {
       'io.openshift.release': options.version,
@@ -142,81 +163,6 @@ function releaseImage(
   })
 }
 
-function releaseManifests(components: readonly SampleComponent[], options: SampleReleaseOptions): readonly TarEntry[] {
-  return [
-    { name: 'release-manifests/', type: 'directory' },
-    ...operatorManifests(components),
-    tarFile('release-manifests/image-references', formatJson(imageReferences(components, options))),
-    tarFile('release-manifests/release-metadata', formatJson(releaseMetadata(options))),
-  ]
-}
-
-function imageReferences(components: readonly SampleComponent[], options: SampleReleaseOptions): object {
-  return {
-    kind: 'ImageStream',
-    apiVersion: 'image.openshift.io/v1',
-    metadata: { name: options.version, creationTimestamp: '2024-01-01T00:00:00Z' },
-    spec: { lookupPolicy: { local: false }, tags: components.map((each) => imageStreamTag(each, options)) },
-    status: { dockerImageRepository: '' },
-  }
-}
-
-function imageStreamTag({ name, image }: SampleComponent, options: SampleReleaseOptions): object {
-  return {
-    name,
-    annotations: {
-      'io.openshift.build.commit.id': digestOf(`${options.seed}/commit/${name}`).slice(-40),
-      'io.openshift.build.commit.ref': '',
-      'io.openshift.build.source-location': `https://github.com/openshift/${name}`,
-    },
-    from: { kind: 'DockerImage', name: componentReference(image) },
-    generation: null,
-    importPolicy: {},
-    referencePolicy: { type: '' },
-  }
-}
-
-function releaseMetadata({ version }: SampleReleaseOptions): object {
-  return {
-    kind: 'cincinnati-metadata-v0',
-    version,
-    previous: [],
-    metadata: { description: 'A sample made by sallyport: nothing in it can run.' },
-  }
-}
-
-/** One Deployment for each operator, as the cluster-version operator would apply it. */
-function operatorManifests(components: readonly SampleComponent[]): TarEntry[] {
-  return components
-    .filter(({ name }) => name.endsWith('-operator'))
-    .map(({ name, image }) => tarFile(`release-manifests/0000_50_${name}_06_deployment.yaml`, deployment(name, image)))
-}
-
-function deployment(name: string, image: SampleImage): string {
-  return `apiVersion: apps/v1
-kind: Deployment
-metadata:
-  name: ${name}
-  namespace: openshift-${name}
-spec:
-  selector:
-    matchLabels:
-      name: ${name}
-  template:
-    metadata:
-      labels:
-        name: ${name}
-    spec:
-      containers:
-      - name: ${name}
-        image: ${componentReference(image)}
-`
-}
-
 function componentReference(image: SampleImage): string {
   return `${releaseSources.registry}/${releaseSources.components}@${image.digest}`
-}
-
-function formatJson(document: object): string {
-  return `${JSON.stringify(document, undefined, 2)}\n`
 }
