@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { KnownError } from '../errors/known-error.ts'
 import type { Reference } from '../oci/reference.ts'
 import { formatReference } from '../oci/reference.ts'
-import { parseReleasePayload, payloadFiles, type ReleasePayload } from '../openshift/release-payload.ts'
+import { bootImagesFile, parseReleasePayload, payloadFiles, type ReleasePayload } from '../openshift/release-payload.ts'
 import { type MirrorTarget, tagFor } from './destination.ts'
 import {
   type ReadReleaseOptions,
@@ -38,7 +38,7 @@ async function readHeld(
 ): Promise<ReleasePayload | undefined> {
   const directory = join(workspace.root, 'hold-release', 'ocp-release', tag ?? tagFor(release, 'release'))
   const files = new Map<string, Uint8Array>()
-  for (const path of Object.values(payloadFiles)) {
+  for (const path of [...Object.values(payloadFiles), bootImagesFile]) {
     const text = await readIfPresent(join(directory, path))
     if (text !== undefined) files.set(path, Buffer.from(text))
   }

@@ -15,6 +15,7 @@ import { childrenOf, type ImageManifest, type Manifest, parseManifest } from '..
 import { formatReference, type Reference } from '../oci/reference.ts'
 import { verified } from '../oci/verified.ts'
 import {
+  bootImagesFile,
   parseReleasePayload,
   payloadFiles,
   type ReleaseComponent,
@@ -91,6 +92,8 @@ async function digestAt(release: Reference, { source, signal }: SelectOptions): 
 export interface ReadReleaseOptions extends SelectOptions {
   /** The tag under which oc-mirror keeps the payload in the workspace. Default: that of the image. */
   readonly tag?: string
+  /** Reads the release again where a workspace of an earlier version kept its payload without the boot images. */
+  readonly withBootImages?: boolean
 }
 
 /** The payload of a release image; from this machine where the same image was read before. */
@@ -99,18 +102,24 @@ export async function readRelease(release: Reference, options: ReadReleaseOption
   const origin = formatReference(release)
   const directory = join(options.workspace.state, 'payloads', hexOf(digest))
   const known = await readKnown(directory)
-  if (known) return parseReleasePayload(known, origin)
+  if (known && (!options.withBootImages || known.has(bootImagesFile))) return parseReleasePayload(known, origin)
   const files = await readPayloadFiles(byDigest(release, digest), options)
   // Parsed before it is kept: what is no payload must not be found here next time.
   const payload = parseReleasePayload(files, origin)
-  for (const [path, bytes] of files) await writeWhole(join(directory, path), bytes)
+  for (const path of keptFiles) {
+    const bytes = files.get(path)
+    if (bytes) await writeWhole(join(directory, path), bytes)
+  }
   await writeHoldRelease(options.workspace, options.tag ?? tagFor(release, 'release'), files)
   return payload
 }
 
+/** image-references is written last: where it is, the others are too. */
+const keptFiles = [bootImagesFile, payloadFiles.metadata, payloadFiles.imageReferences]
+
 async function readKnown(directory: string): Promise<Map<string, Uint8Array> | undefined> {
   const files = new Map<string, Uint8Array>()
-  for (const path of Object.values(payloadFiles).toReversed()) {
+  for (const path of keptFiles) {
     const text = await readIfPresent(join(directory, path))
     if (text !== undefined) files.set(path, Buffer.from(text))
   }
@@ -133,6 +142,7 @@ async function readPayloadFiles(release: Reference, options: SelectOptions): Pro
   const [first, ...others] = await mapConcurrently(manifests, 4, async (manifest) => {
     const files = await findLayerFiles({
       wanted: Object.values(payloadFiles),
+      beside: [bootImagesFile],
       layers: manifest.layers,
       origin: formatReference(release),
       open: (layer) => openLayer(release, layer, options),

@@ -13,6 +13,9 @@ export const payloadFiles = {
   metadata: 'release-manifests/release-metadata',
 } as const
 
+/** The ConfigMap with the boot images (src/openshift/coreos-stream.ts). Releases before 4.8, and some of OKD, have none. */
+export const bootImagesFile = 'release-manifests/0000_50_installer_coreos-bootimages.yaml'
+
 export interface ReleaseComponent {
   /** The name of the tag in image-references: `cli`, `machine-config-operator`, … */
   readonly name: string
@@ -30,6 +33,8 @@ export interface ReleasePayload {
   readonly metadata?: ReleaseMetadata
   /** In the order of image-references. */
   readonly components: readonly ReleaseComponent[]
+  /** The text of `bootImagesFile`, where the release has it and it was read. */
+  readonly bootImages?: string
 }
 
 export interface ReleaseMetadata {
@@ -64,7 +69,7 @@ const MetadataDocument = z.object({
 })
 
 /**
- * Reads the two files.
+ * Reads the two files, and takes `bootImagesFile` as it is.
  *
  * @param origin names the release image in messages
  * @throws KnownError PAYLOAD_INVALID
@@ -84,7 +89,14 @@ export function parseReleasePayload(files: ReadonlyMap<string, Uint8Array>, orig
   )
   if (components.length === 0) throw invalid(origin, 'image-references names no image')
   const created = stream.metadata?.creationTimestamp
-  return { version, components, ...(created && { created }), ...(document && { metadata: metadataOf(document) }) }
+  const bootImages = files.get(bootImagesFile)
+  return {
+    version,
+    components,
+    ...(created && { created }),
+    ...(document && { metadata: metadataOf(document) }),
+    ...(bootImages && { bootImages: Buffer.from(bootImages).toString('utf8') }),
+  }
 }
 
 function metadataOf({ previous, next, metadata }: z.infer<typeof MetadataDocument>): ReleaseMetadata {
