@@ -8,6 +8,7 @@ import * as z from 'zod'
 import { checkFormerFields } from './former-fields.ts'
 import { AdditionalContent, HelmContent, OperatorContent, PlatformContent } from './image-set-content.ts'
 import { apiVersionField, type ImageSetFormat, type LoadedFile, loadImageSet, openImageSet } from './image-set-file.ts'
+import { DeletedFileContent } from './image-set-files.ts'
 import { always } from './image-set-rules.ts'
 import { values } from './image-set-values.ts'
 import type { YamlSource } from './yaml-document.ts'
@@ -18,6 +19,7 @@ const DeleteSection = z
     operators: OperatorContent,
     additionalImages: AdditionalContent,
     helm: HelmContent.optional(),
+    files: DeletedFileContent,
     samples: z
       .array(z.strictObject({ name: values.name.meta({ description: 'Name of the sample.' }) }))
       .default([])

@@ -11,6 +11,7 @@ import { checkFormerFields } from './former-fields.ts'
 import { checkBlockedImage } from './go-regexp.ts'
 import { AdditionalContent, HelmContent, OperatorContent, PlatformContent } from './image-set-content.ts'
 import { apiVersionField, type LoadedFile, loadImageSet, openImageSet } from './image-set-file.ts'
+import { FileContent } from './image-set-files.ts'
 import { always } from './image-set-rules.ts'
 import { values } from './image-set-values.ts'
 import type { YamlSource } from './yaml-document.ts'
@@ -51,6 +52,7 @@ const MirrorSection = z
     operators: OperatorContent,
     additionalImages: AdditionalContent,
     helm: HelmContent.optional(),
+    files: FileContent,
     blockedImages: z
       .array(
         z.strictObject({

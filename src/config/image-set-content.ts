@@ -6,6 +6,7 @@
  * `v1/pkg/api/v1alpha2/` for the fields that are marked as deprecated.
  */
 import * as z from 'zod'
+import { BootImageContent } from './image-set-files.ts'
 import { always, checkCatalogs, checkPackage, checkPlatform, checkRange } from './image-set-rules.ts'
 import { PlatformFilter, ReleaseArchitecture, values } from './image-set-values.ts'
 
@@ -48,6 +49,7 @@ export const PlatformContent = z
       .boolean()
       .optional()
       .meta({ description: 'Also the KubeVirt disk image that the release names.' }),
+    bootImages: BootImageContent,
   })
   .superRefine(checkPlatform, always)
   .meta({ description: 'Releases of OpenShift or OKD.' })

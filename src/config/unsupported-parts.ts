@@ -178,8 +178,9 @@ function ignoredRelease(
   return findings
 }
 
-function asksForNothing({ platform, operators, additionalImages, helm }: Content): boolean {
+function asksForNothing({ platform, operators, additionalImages, helm, files }: Content): boolean {
   const hasRelease = platform?.release !== undefined || (platform?.channels?.length ?? 0) > 0
   const hasCharts = (helm?.repositories?.length ?? 0) + (helm?.local?.length ?? 0) > 0
-  return !hasRelease && operators.length === 0 && additionalImages.length === 0 && !hasCharts
+  const hasFiles = (files?.length ?? 0) > 0
+  return !hasRelease && operators.length === 0 && additionalImages.length === 0 && !hasCharts && !hasFiles
 }
