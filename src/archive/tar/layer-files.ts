@@ -5,21 +5,15 @@
  * ends the search for what it hides (OCI image-spec layer.md, "Whiteouts").
  */
 import { posix } from 'node:path'
-import { pipeline, Readable } from 'node:stream'
-import { createGunzip, createZstdDecompress } from 'node:zlib'
-import { extract } from 'tar-stream'
 import { KnownError } from '../../errors/known-error.ts'
 import type { Descriptor } from '../../oci/descriptor.ts'
+import { type ImageLayers, readLayer } from './layer-files-read.ts'
 
-export interface LayerSearch {
+export interface LayerSearch extends ImageLayers {
   /** Paths relative to the root of the image, without a leading slash. */
   readonly wanted: readonly string[]
-  /** Layers of the manifest, lowest first, as the manifest lists them. */
-  readonly layers: readonly Descriptor[]
-  /** The compressed bytes of a layer. */
-  readonly open: (layer: Descriptor) => AsyncIterable<Uint8Array>
-  /** Names the image in messages. */
-  readonly origin: string
+  /** Taken along where they are in a layer that is read anyway; no layer is opened for their sake. */
+  readonly beside?: readonly string[]
   /** A file larger than this is refused, so that a hostile layer cannot fill the memory. */
   readonly maxFileBytes?: number
 }
@@ -27,15 +21,15 @@ export interface LayerSearch {
 const defaultMaxFileBytes = 64 * 1024 * 1024
 
 /**
- * The content of each wanted file that the image has.
+ * The content of each wanted file that the image has, and of those beside them.
  *
  * @throws KnownError LAYER_UNSAFE for an entry that points outside the root or a file that is too large
  */
 export async function findLayerFiles(search: LayerSearch): Promise<Map<string, Buffer>> {
   const found = new Map<string, Buffer>()
-  const open = new Set(search.wanted)
+  const open = new Set([...search.wanted, ...(search.beside ?? [])])
   for (const layer of search.layers.toReversed()) {
-    if (open.size === 0) break
+    if (!search.wanted.some((path) => open.has(path))) break
     const { files, hidden } = await searchLayer(search, layer, open)
     for (const [path, content] of files) found.set(path, content)
     for (const path of [...files.keys(), ...hidden]) open.delete(path)
@@ -51,79 +45,14 @@ async function searchLayer(
 ): Promise<{ files: Map<string, Buffer>; hidden: Set<string> }> {
   const files = new Map<string, Buffer>()
   const hidden = new Set<string>()
-  const tar = extract()
-  const source = new WatchedSource(search.open(layer))
-  const compressed = Readable.from(source, { objectMode: false })
-  const decompressor = decompressorFor(layer.mediaType)
-  // A failure anywhere in the pipeline destroys `tar`, and so is thrown by the loop below.
-  pipeline([compressed, ...(decompressor ? [decompressor] : []), tar], () => undefined)
-  try {
-    for await (const entry of tar) {
-      const path = safePath(entry.header.name, search.origin, layer)
-      for (const hiddenPath of hiddenBy(path, entry.header.type, open)) {
-        hidden.add(hiddenPath)
-        if (!isWhiteout(path)) files.delete(hiddenPath)
-      }
-      if (open.has(path) && entry.header.type === 'file')
-        files.set(path, await readEntry(entry as AsyncIterable<Uint8Array>, search, path))
-      else entry.resume()
+  await readLayer(search, layer, async ({ path, kind, content }) => {
+    for (const hiddenPath of hiddenBy(path, kind, open)) {
+      hidden.add(hiddenPath)
+      if (!isWhiteout(path)) files.delete(hiddenPath)
     }
-  } catch (error) {
-    if (error instanceof KnownError) throw error
-    source.throwFailure()
-    throw unreadable(search.origin, layer, error)
-  } finally {
-    compressed.destroy()
-  }
+    if (open.has(path) && kind === 'file') files.set(path, await readEntry(content, search, path))
+  })
   return { files, hidden }
-}
-
-/** Remembers why the bytes of a layer stopped: the decompressor would only say that they did. */
-class WatchedSource implements AsyncIterable<Uint8Array> {
-  readonly #source: AsyncIterable<Uint8Array>
-  #failure: { readonly error: unknown } | undefined
-
-  constructor(source: AsyncIterable<Uint8Array>) {
-    this.#source = source
-  }
-
-  throwFailure(): void {
-    if (this.#failure !== undefined) throw this.#failure.error
-  }
-
-  async *[Symbol.asyncIterator](): AsyncGenerator<Uint8Array> {
-    try {
-      yield* this.#source
-    } catch (error) {
-      this.#failure = { error }
-      throw error
-    }
-  }
-}
-
-function decompressorFor(mediaType: string) {
-  if (mediaType.endsWith('gzip')) return createGunzip({ chunkSize: 256 * 1024 })
-  if (mediaType.endsWith('zstd')) return createZstdDecompress({ chunkSize: 256 * 1024 })
-  return undefined
-}
-
-function unreadable(origin: string, layer: Descriptor, cause: unknown): KnownError {
-  return new KnownError('PAYLOAD_INVALID', `${origin}: layer ${layer.digest} cannot be read as a ${layer.mediaType}`, {
-    details: { image: origin, layer: layer.digest },
-    hint: 'The layer is no tar archive, or is cut. Check the image at its source.',
-    cause,
-  })
-}
-
-function safePath(name: string, origin: string, layer: Descriptor): string {
-  const path = posix
-    .normalize(name)
-    .replace(/^(?:\.?\/)+/, '')
-    .replace(/\/$/, '')
-  if (path !== '..' && !path.startsWith('../') && !name.includes('\0')) return path
-  throw new KnownError('LAYER_UNSAFE', `${origin}: layer ${layer.digest} holds the path "${name}", outside its root`, {
-    details: { image: origin, layer: layer.digest, path: name },
-  })
 }
 
 function isWhiteout(path: string): boolean {
