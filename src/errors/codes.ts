@@ -138,6 +138,21 @@ export const errorCodes = {
     retryable: false,
     hint: 'What came is not what was signed. Do not use it; have it sent again, and ask who had it in their hands.',
   },
+  POLICY_INVALID: {
+    exitCode: 78,
+    retryable: false,
+    hint: 'Correct policy.json or registries.d at the place named above (man containers-policy.json, containers-registries.d); nothing was changed.',
+  },
+  POLICY_REJECTED: {
+    exitCode: 1,
+    retryable: false,
+    hint: 'Ask who publishes the image for its signature; or, where it is to be trusted unsigned, say so in policy.json with insecureAcceptAnything for its repository.',
+  },
+  SIGNATURE_MISSING: {
+    exitCode: 1,
+    retryable: false,
+    hint: 'Check that the version is a published one and that the source holds its signatures: a mirror made without them has none.',
+  },
   ARCHIVE_OUT_OF_ORDER: {
     exitCode: 1,
     retryable: false,
@@ -229,6 +244,11 @@ export const errorCodes = {
     exitCode: 1,
     retryable: false,
     hint: 'The server, or a proxy before it, answers with something else than what is asked for. Look at the URL with curl -v.',
+  },
+  GRAPH_CHANNEL_UNKNOWN: {
+    exitCode: 1,
+    retryable: false,
+    hint: 'List the channels that there are: sallyport list releases --version 4.18 --channels.',
   },
   GRAPH_UNAVAILABLE: {
     exitCode: 1,

@@ -1,0 +1,109 @@
+/**
+ * Answers of the update graph that are kept in a workspace, where and under the names that oc-mirror v2 keeps them:
+ * `hold-release/cincinnati-graph-data/<architecture>-<channel>.json`.
+ */
+import { mkdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { type Finding, finding } from '../errors/finding.ts'
+import { hasSystemCode, KnownError } from '../errors/known-error.ts'
+import type { Clock } from '../host/clock.ts'
+import { randomId } from '../host/random.ts'
+import { canonicalAnswer, describeQuery } from './graph-document.ts'
+import type { GraphQuery, GraphSource } from './graph-source.ts'
+
+/** @param workingDir `<workspace>/working-dir` */
+export function graphCacheDirectory(workingDir: string): string {
+  return join(workingDir, 'hold-release', 'cincinnati-graph-data')
+}
+
+export interface GraphCacheOptions {
+  readonly directory: string
+  readonly clock: Clock
+  /** Told of every answer that is not of today because the service was out of reach. */
+  readonly report: (finding: Finding) => void
+}
+
+/** Keeps every answer, and gives the kept one where the service is out of reach. */
+export function withGraphCache(source: GraphSource, options: GraphCacheOptions): GraphSource {
+  return {
+    async readAnswer(query, signal) {
+      const path = pathOf(options.directory, query)
+      try {
+        const answer = canonicalAnswer(await source.readAnswer(query, signal), describeQuery(query))
+        await keep(path, answer)
+        return answer
+      } catch (error) {
+        signal.throwIfAborted()
+        if (!(error instanceof KnownError) || error.code !== 'GRAPH_UNAVAILABLE') throw error
+        const kept = await readKept(path)
+        if (kept === undefined) throw error
+        options.report(staleFinding(query, error, { path, ageMs: options.clock.now() - kept.writtenAt }))
+        return kept.bytes
+      }
+    },
+  }
+}
+
+/** Answers that were kept, and nothing else: for work without a network. */
+export function keptGraphs(directory: string): GraphSource {
+  return {
+    async readAnswer(query) {
+      const path = pathOf(directory, query)
+      const kept = await readKept(path)
+      if (kept !== undefined) return kept.bytes
+      throw new KnownError('GRAPH_UNAVAILABLE', `${describeQuery(query)}: there is no ${path}`, {
+        details: { channel: query.channel, architecture: query.architecture, file: path },
+        hint: 'Ask the update service where there is a network, and carry the directory across.',
+      })
+    },
+  }
+}
+
+function pathOf(directory: string, { channel, architecture }: GraphQuery): string {
+  return join(directory, `${architecture}-${channel.replaceAll(/[^\w.-]/g, '_')}.json`)
+}
+
+async function keep(path: string, answer: Uint8Array): Promise<void> {
+  const staged = `${path}.${randomId()}.new`
+  await mkdir(dirname(path), { recursive: true })
+  try {
+    await writeFile(staged, answer, { flush: true })
+    await rename(staged, path)
+  } catch (cause) {
+    await rm(staged, { force: true })
+    throw hasSystemCode(cause, 'ENOSPC', 'EDQUOT')
+      ? new KnownError('DISK_FULL', `No space left to write ${path}`, { details: { file: path }, cause })
+      : cause
+  }
+}
+
+async function readKept(path: string): Promise<{ readonly bytes: Uint8Array; readonly writtenAt: number } | undefined> {
+  try {
+    return { bytes: await readFile(path), writtenAt: (await stat(path)).mtimeMs }
+  } catch (cause) {
+    if (hasSystemCode(cause, 'ENOENT', 'ENOTDIR')) return undefined
+    throw new KnownError('FILE_UNREADABLE', `${path}: this file cannot be read`, { details: { file: path }, cause })
+  }
+}
+
+function staleFinding(
+  query: GraphQuery,
+  error: KnownError,
+  { path, ageMs }: { readonly path: string; readonly ageMs: number },
+): Finding {
+  return finding({
+    id: 'release.graph-from-cache',
+    severity: 'warning',
+    summary: `the ${describeQuery(query)} is the one kept ${age(ageMs)} ago, because the update service is out of reach`,
+    evidence: error.message,
+    remedy: 'Releases and risks that came since are not known. Run again once the service can be reached.',
+    where: { file: path },
+  })
+}
+
+function age(milliseconds: number): string {
+  const hours = Math.max(0, milliseconds) / 3_600_000
+  if (hours < 1) return 'less than an hour'
+  if (hours < 48) return `${Math.floor(hours)} hour${hours < 2 ? '' : 's'}`
+  return `${Math.floor(hours / 24)} days`
+}
