@@ -9,6 +9,7 @@ import { formatReference, parseReference, type Reference } from '../oci/referenc
 import type { GraphSource } from '../release/graph-source.ts'
 import { type MirrorTarget, tagFor, targetRepository } from './destination.ts'
 import { chooseByChannel } from './select-channels.ts'
+import { selectKubeVirt } from './select-kubevirt.ts'
 import { namedRelease, releaseImage, type SelectOptions, selectRelease, type WantedRelease } from './select-release.ts'
 import type { ContentClass, SelectedImage, Selection } from './selection.ts'
 
@@ -63,7 +64,13 @@ async function selectPlatform(
   const named = platform.release === undefined ? [] : [namedRelease(readName(platform.release))]
   const { signal, graphs, versionFilter } = options
   const chosen = await chooseByChannel(platform, { graphs: graphs ?? noGraphs, versionFilter, target, signal })
-  const read = await mapConcurrently([...named, ...chosen.releases], 4, (one) => readable(one, target, options))
+  const releases = [...named, ...chosen.releases]
+  const read = await mapConcurrently(releases, 4, (one) => readable(one, target, options))
+  const { architectures, kubeVirtContainer } = platform
+  if (kubeVirtContainer) {
+    const there = releases.filter((_, index) => read[index]?.unreadable.length === 0)
+    read.push(...(await mapConcurrently(there, 4, (one) => selectKubeVirt(one, { architectures, target }, options))))
+  }
   return {
     images: read.flatMap(({ images }) => images),
     blocked: [],
