@@ -64,6 +64,17 @@ test('an image named by tag and digest is in both sets', () => {
   )
 })
 
+test('an image that was made here is no source of any mirror set', () => {
+  const graph: SelectedImage = {
+    source: parseReference('sallyport.invalid/openshift/graph-image:latest'),
+    class: 'release',
+    destination: parseReference('reg.lab:8443/ocp/openshift/graph-image:latest'),
+    why: 'platform.graph',
+  }
+  assert.deepEqual(mirrorSets([graph], { icsp: true }), [])
+  assert.deepEqual(mirrorSets([graph, component]), mirrorSets([component]))
+})
+
 test('a later run keeps what an earlier one wrote, and a run with nothing new changes no byte', async (t) => {
   const workspace = workspaceAt(await tempDir(t), '/')
   const path = join(workspace.clusterResources, 'itms-oc-mirror.yaml')

@@ -14,6 +14,7 @@ import {
   parseImageMirrorSets,
   renderImageMirrorSets,
 } from '../openshift/image-mirror-set.ts'
+import { isMade } from './made-content.ts'
 import type { ContentClass, SelectedImage } from './selection.ts'
 import { readIfPresent, type Workspace, writeIfChanged } from './workspace.ts'
 
@@ -29,8 +30,9 @@ const prefixes: Record<MirrorSetKind, string> = {
   ImageContentSourcePolicy: 'icsp',
 }
 
-/** Pure: the mirror sets for these images. `icsp` adds ImageContentSourcePolicy, for clusters before 4.13. */
-export function mirrorSets(images: readonly SelectedImage[], { icsp = false } = {}): ImageMirrorSet[] {
+/** Pure: the mirror sets for these images; none for those that are made here, since nothing names them. `icsp` adds ImageContentSourcePolicy, for clusters before 4.13. */
+export function mirrorSets(all: readonly SelectedImage[], { icsp = false } = {}): ImageMirrorSet[] {
+  const images = all.filter(({ source }) => !isMade(source))
   const byDigest = images.filter(({ source, isReleaseImage }) => source.digest !== undefined || isReleaseImage)
   const byTag = images.filter(({ source }) => source.tag !== undefined || source.digest === undefined)
   return [

@@ -47,6 +47,13 @@ test('an image whose mirror has it stays inside, and further mirrors are not ask
   assert.equal(asked.length, 1)
 })
 
+test('an image that was made here is not looked for at any mirror: nothing pulls it by that name', async () => {
+  const { registry, asked } = registryWith([`lab:5000/one/b@${digest}`])
+  const graph = parseReference('sallyport.invalid/openshift/graph-image:latest')
+  const report = await verify(mirrors, [graph, image], { registry })
+  assert.deepEqual([report.references, report.findings, asked.length], [1, [], 1])
+})
+
 test('an image that the first mirror lacks is looked for at the second, a mirror in trouble is passed', async () => {
   const second = [`lab:5000/two/b@${digest}`]
   assert.equal((await verify(mirrors, [image], { registry: registryWith(second).registry })).inside, 1)

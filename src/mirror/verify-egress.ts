@@ -10,6 +10,7 @@ import type { ContentSource } from '../oci/content.ts'
 import { formatReference, type Reference } from '../oci/reference.ts'
 import type { RegistriesConf } from '../registries/registries-conf.ts'
 import { type Endpoint, type Resolution, resolveEndpoints } from '../registries/resolve.ts'
+import { isMade } from './made-content.ts'
 
 export interface EgressOptions {
   readonly conf: RegistriesConf
@@ -29,7 +30,9 @@ export interface EgressReport {
 }
 
 export async function verifyEgress(references: readonly Reference[], options: EgressOptions): Promise<EgressReport> {
-  const unique = [...new Map(references.map((reference) => [formatReference(reference), reference])).values()]
+  // What was made here has no other name than the one at the target, and is pulled by that.
+  const named = references.filter((reference) => !isMade(reference))
+  const unique = [...new Map(named.map((reference) => [formatReference(reference), reference])).values()]
   const found = await mapConcurrently(unique, 16, (reference) => check(reference, options))
   const findings = found.filter((one) => one !== undefined)
   return {
