@@ -76,6 +76,11 @@ export const errorCodes = {
     retryable: false,
     hint: 'Take the file anew: 0000_50_installer_coreos-bootimages.yaml of the release, or the output of openshift-install coreos print-stream-json.',
   },
+  BOOT_IMAGE_ABSENT: {
+    exitCode: 1,
+    retryable: false,
+    hint: 'Name a platform, architecture and format that the release has in platform.bootImages; sallyport release info lists them.',
+  },
   RELEASE_ABSENT: {
     exitCode: 1,
     retryable: false,
@@ -152,6 +157,11 @@ export const errorCodes = {
     exitCode: 1,
     retryable: false,
     hint: 'Check that the version is a published one and that the source holds its signatures: a mirror made without them has none.',
+  },
+  SIGNATURE_UNAVAILABLE: {
+    exitCode: 1,
+    retryable: true,
+    hint: 'Check the proxy settings and the firewall for this host, or name a signature store that can be reached with OCP_SIGNATURE_URL (also file:///DIR); then run the same command again.',
   },
   ARCHIVE_OUT_OF_ORDER: {
     exitCode: 1,
@@ -297,6 +307,11 @@ export const errorCodes = {
     exitCode: 1,
     retryable: false,
     hint: 'Free space on this disk and run the same command again: what is complete is kept.',
+  },
+  FILE_MISMATCH: {
+    exitCode: 1,
+    retryable: false,
+    hint: 'The file there is another one than its checksum says. Compare the checksum with what the publisher tells, and correct url, path or sha256 in the configuration.',
   },
   FILE_UNREADABLE: {
     exitCode: 1,

@@ -52,7 +52,7 @@ const law: Readonly<Record<string, ModuleLaw>> = {
   },
   trust: {
     modules: below4,
-    builtins: [...files, 'util'],
+    builtins: [...files, 'util', 'zlib'],
     packages: ['zod', 'openpgp', '@peculiar/x509', 'reflect-metadata'],
   },
   release: {
