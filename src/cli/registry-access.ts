@@ -5,41 +5,29 @@ import type { ContentSource } from '../oci/content.ts'
 import { createRegistryClient, type RegistryClient } from '../remote/client.ts'
 import { proxiesFromEnv } from '../remote/proxy.ts'
 import { withRegistriesConf } from '../remote/registries-conf-source.ts'
-import type { RetryPolicy } from '../remote/retry.ts'
+import { addRetryOptions, addSourceOptions, type ConnectionOptions, retriesOf } from './connection-options.ts'
 import type { CliContext } from './context.ts'
-import { readBoolean, readCount, readDurationMs } from './flag-values.ts'
+import { readBoolean } from './flag-values.ts'
 import { addSideOptions, areSidesApart, type Side, type SideOptions, sideAccess } from './side-access.ts'
 
-export interface AccessOptions extends SideOptions {
+export interface AccessOptions extends SideOptions, ConnectionOptions {
   registriesConf?: string
   /** Absent: true. */
-  srcTlsVerify?: boolean
   destTlsVerify?: boolean
-  /** For the side of which nothing is said. */
-  tlsVerify?: boolean
-  retryTimes?: number
-  /** Milliseconds; 0 for a wait that doubles. */
-  retryDelay?: number
 }
 
 export function addAccessOptions(command: Command): Command {
   command
     .option('--authfile <file>', 'credentials, as podman login writes them (also REGISTRY_AUTH_FILE)')
     .option('--registries-conf <file>', 'registries.conf for reading (also CONTAINERS_REGISTRIES_CONF)')
-    .option('--ca <file...>', 'CA certificates to trust besides those of the machine and of certs.d')
-    .option('--src-tls-verify [yes]', 'verify the certificates of sources (default: true)', readBoolean)
-    .option(
-      '--dest-tls-verify [yes]',
-      'verify the certificate of the destination; =false also allows plain HTTP (default: true)',
-      readBoolean,
-    )
-    .option('--retry-times <count>', 'how often a request that failed is made again (default: 5)', readCount(0))
-    .option(
-      '--retry-delay <duration>',
-      'wait before that: 10s, 1m; 0 for one that doubles (default: 0)',
-      readDurationMs,
-    )
-    .addOption(new Option('--tls-verify [yes]', 'both of the above').argParser(readBoolean).hideHelp())
+  addSourceOptions(command)
+  command.option(
+    '--dest-tls-verify [yes]',
+    'verify the certificate of the destination; =false also allows plain HTTP (default: true)',
+    readBoolean,
+  )
+  addRetryOptions(command)
+  command.addOption(new Option('--tls-verify [yes]', 'both of the above').argParser(readBoolean).hideHelp())
   return addSideOptions(command)
 }
 
@@ -73,11 +61,4 @@ export async function openRegistries(options: AccessOptions, context: CliContext
     for (const client of new Set([src, dest])) client.close()
   }
   return { source: withRegistriesConf(source, conf), target, close }
-}
-
-function retriesOf({ retryTimes, retryDelay }: AccessOptions): Partial<RetryPolicy> {
-  return {
-    ...(retryTimes !== undefined && { attempts: retryTimes + 1, connectAttempts: retryTimes + 1 }),
-    ...(retryDelay !== undefined && retryDelay > 0 && { constantDelayMs: retryDelay }),
-  }
 }

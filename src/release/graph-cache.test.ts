@@ -84,7 +84,7 @@ test('a kept answer does not hide that the channel is gone', async (t) => {
 test('kept answers serve without a network, whoever wrote them', async (t) => {
   const directory = join(await tempDir(t), 'cincinnati-graph-data')
   await assert.rejects(keptGraphs(directory).readAnswer(query, t.signal), {
-    code: 'GRAPH_UNAVAILABLE',
+    code: 'GRAPH_CHANNEL_UNKNOWN',
     message: /there is no .*amd64-stable-4\.18\.json/,
   })
   await mkdir(directory)
@@ -143,7 +143,7 @@ test('what was answered travels in an archive, and answers there', async (t) => 
   const carried = graphsFromDocuments(documents)
   assert.deepEqual(await carried.readAnswer(query, t.signal), given)
   await assert.rejects(carried.readAnswer({ ...query, channel: 'eus-4.18' }, t.signal), {
-    code: 'GRAPH_UNAVAILABLE',
+    code: 'GRAPH_CHANNEL_UNKNOWN',
     message: 'the archive carries no update graph of eus-4.18 (amd64)',
   })
 })

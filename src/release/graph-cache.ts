@@ -51,7 +51,7 @@ export function keptGraphs(directory: string): GraphSource {
       const path = pathOf(directory, query)
       const kept = await readKept(path)
       if (kept !== undefined) return kept.bytes
-      throw new KnownError('GRAPH_UNAVAILABLE', `${describeQuery(query)}: there is no ${path}`, {
+      throw new KnownError('GRAPH_CHANNEL_UNKNOWN', `${describeQuery(query)}: there is no ${path}`, {
         details: { channel: query.channel, architecture: query.architecture, file: path },
         hint: 'Ask the update service where there is a network, and carry the directory across.',
       })

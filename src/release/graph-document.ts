@@ -16,10 +16,14 @@ export function graphsFromDocuments(documents: ReadonlyMap<string, Uint8Array>):
       const answer = documents.get(documentName(query))
       if (answer !== undefined) return answer
       const { channel, architecture } = query
-      throw new KnownError('GRAPH_UNAVAILABLE', `the archive carries no update graph of ${channel} (${architecture})`, {
-        details: { channel, architecture },
-        hint: 'Have the archive made with this channel in its configuration: both sides have to use the same one.',
-      })
+      throw new KnownError(
+        'GRAPH_CHANNEL_UNKNOWN',
+        `the archive carries no update graph of ${channel} (${architecture})`,
+        {
+          details: { channel, architecture },
+          hint: 'Have the archive made with this channel in its configuration: both sides have to use the same one.',
+        },
+      )
     },
   }
 }

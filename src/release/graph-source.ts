@@ -13,7 +13,8 @@ export interface GraphSource {
    * The answer as it came: JSON with `nodes`, `edges` and `conditionalEdges` (openshift/cincinnati
    * `docs/design/openshift.md`).
    *
-   * @throws KnownError GRAPH_UNAVAILABLE
+   * @throws KnownError GRAPH_UNAVAILABLE; GRAPH_INVALID; GRAPH_CHANNEL_UNKNOWN where nothing is known of this channel, which is
+   * an answer too: not every channel has its like in every minor version
    */
   readAnswer(query: GraphQuery, signal: AbortSignal): Promise<Uint8Array>
 }
