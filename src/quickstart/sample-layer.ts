@@ -1,11 +1,11 @@
 /** Layers and other blobs that are made when they are read: only their descriptor is kept. */
 import { createHash } from 'node:crypto'
+import { storedGzip } from '../archive/tar/stored-gzip.ts'
 import { type TarEntry, writeTar } from '../archive/tar/ustar.ts'
 import type { Descriptor } from '../oci/descriptor.ts'
 import { type Digest, digestOf } from '../oci/digest.ts'
 import { mediaTypes } from '../oci/media-type.ts'
 import { sampleBytes } from './sample-bytes.ts'
-import { storedGzip } from './stored-gzip.ts'
 
 export interface SampleBlob {
   readonly descriptor: Descriptor
