@@ -6,7 +6,7 @@ import type { UpdateRelease, UpdateRisk } from './update-graph.ts'
 
 const Release = z.object({
   version: z.string(),
-  payload: z.string().min(1),
+  payload: z.string().min(1).nullish(),
   metadata: z.record(z.string(), z.string()).nullish(),
 })
 const Index = z.int().min(0)
@@ -49,7 +49,8 @@ export class GraphAnswer {
     this.#answer = result.data
   }
 
-  releases(): readonly UpdateRelease[] {
+  /** By the index that edges know; undefined where there is no image: such a release is named only because edges begin there. */
+  releases(): readonly (UpdateRelease | undefined)[] {
     const seen = new Map<string, number>()
     return this.#answer.nodes.map(({ version, payload, metadata }, index) => {
       if (!semver.valid(version))
@@ -57,7 +58,7 @@ export class GraphAnswer {
       const first = seen.get(version)
       if (first !== undefined) throw this.#invalid(`nodes ${first} and ${index} both have the version ${version}`)
       seen.set(version, index)
-      return { version, payload, metadata: metadata ?? {} }
+      return payload ? { version, payload, metadata: metadata ?? {} } : undefined
     })
   }
 

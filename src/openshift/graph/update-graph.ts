@@ -6,6 +6,7 @@
  */
 import { KnownError } from '../../errors/known-error.ts'
 import { GraphAnswer } from './graph-answer.ts'
+import { GraphBuilder } from './graph-builder.ts'
 
 export interface UpdateRelease {
   /** A semantic version: `4.18.9`, `4.15.0-0.okd-2024-03-10-010116`. */
@@ -40,59 +41,10 @@ export interface UpdateGraph {
   readonly edges: readonly (readonly UpdateEdge[])[]
 }
 
-/** A graph while it is put together: edges by the releases that they join, each once. */
-export class GraphBuilder {
-  readonly #releases: UpdateRelease[] = []
-  readonly #indexes = new Map<string, number>()
-  readonly #edges: Map<number, readonly UpdateRisk[]>[] = []
-
-  indexOf(version: string): number | undefined {
-    return this.#indexes.get(version)
-  }
-
-  get releases(): readonly UpdateRelease[] {
-    return this.#releases
-  }
-
-  add(release: UpdateRelease): number {
-    const index = this.#releases.push(release) - 1
-    this.#indexes.set(release.version, index)
-    this.#edges.push(new Map())
-    return index
-  }
-
-  replace(index: number, release: UpdateRelease): void {
-    this.#releases[index] = release
-  }
-
-  /**
-   * An edge that is said more than once has every risk that was named. One that is said both with and without a risk has
-   * it: so the cluster takes it (openshift/cluster-version-operator `pkg/cincinnati/cincinnati.go`).
-   */
-  connect(from: number, to: number, risks: readonly UpdateRisk[]): void {
-    const edges = this.#edges[from]
-    if (!edges) return
-    const known = edges.get(to)
-    edges.set(to, known ? distinctRisks([...known, ...risks]) : risks)
-  }
-
-  build(): UpdateGraph {
-    return {
-      releases: this.#releases,
-      edges: this.#edges.map((edges) => [...edges].map(([to, risks]) => ({ to, risks }))),
-    }
-  }
-}
-
-function distinctRisks(risks: readonly UpdateRisk[]): readonly UpdateRisk[] {
-  return [...new Map(risks.map((risk) => [JSON.stringify([risk.name, risk.url, risk.message]), risk])).values()]
-}
-
 /**
  * Reads what an update service answered.
  *
- * Conditional edges from or to releases that the answer does not list are left out: nobody who follows this channel gets
- * there.
+ * Edges to releases that the answer has no image of are left out: nobody who follows this channel gets there.
  *
  * @param origin names the answer in messages: a URL, a file
  * @throws KnownError GRAPH_INVALID
@@ -100,13 +52,10 @@ function distinctRisks(risks: readonly UpdateRisk[]): readonly UpdateRisk[] {
 export function parseUpdateGraph(text: string | Uint8Array, origin: string): UpdateGraph {
   const answer = new GraphAnswer(text, origin)
   const builder = new GraphBuilder()
-  for (const release of answer.releases()) builder.add(release)
-  for (const { from, to } of answer.edges()) builder.connect(from, to, [])
+  const places = answer.releases().map((release) => release && builder.add(release))
+  for (const { from, to } of answer.edges()) builder.connect(places[from], places[to], [])
   for (const { edges, risks } of answer.conditionalEdges()) {
-    for (const edge of edges) {
-      const [from, to] = [builder.indexOf(edge.from), builder.indexOf(edge.to)]
-      if (from !== undefined && to !== undefined) builder.connect(from, to, risks)
-    }
+    for (const { from, to } of edges) builder.connect(builder.indexOf(from), builder.indexOf(to), risks)
   }
   return builder.build()
 }
@@ -129,7 +78,7 @@ export function mergeGraphs(graphs: readonly UpdateGraph[]): UpdateGraph {
   for (const graph of graphs) {
     const places = graph.releases.map((release) => mergeRelease(builder, release))
     for (const [from, edges] of graph.edges.entries()) {
-      for (const { to, risks } of edges) builder.connect(places[from] ?? -1, places[to] ?? -1, risks)
+      for (const { to, risks } of edges) builder.connect(places[from], places[to], risks)
     }
   }
   return builder.build()
@@ -153,4 +102,15 @@ function mergeRelease(builder: GraphBuilder, release: UpdateRelease): number {
   if (channels.size > 0) metadata[channelsKey] = [...channels].join(',')
   builder.replace(index, { ...known, metadata })
   return index
+}
+
+/** Some releases of a graph, and the edges between them. */
+export function subgraph(graph: UpdateGraph, releases: readonly UpdateRelease[]): UpdateGraph {
+  const builder = new GraphBuilder()
+  for (const release of releases) builder.add(release)
+  for (const [from, edges] of graph.edges.entries()) {
+    const place = builder.indexOf(graph.releases[from]?.version ?? '')
+    for (const { to, risks } of edges) builder.connect(place, builder.indexOf(graph.releases[to]?.version ?? ''), risks)
+  }
+  return builder.build()
 }
