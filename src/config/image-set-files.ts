@@ -69,7 +69,7 @@ export const BootImageContent = z
     z.strictObject({
       platform: z
         .string()
-        .regex(/^[a-z][a-z0-9]*$/, { error: ({ input }) => `"${input}" is no platform, as metal and vmware are` })
+        .regex(/^[a-z][a-z0-9-]*$/, { error: ({ input }) => `"${input}" is no platform, as metal and vmware are` })
         .meta({
           description: 'Platform, as the stream metadata of CoreOS names it.',
           examples: ['vmware', 'metal', 'aws', 'azure', 'gcp', 'nutanix', 'openstack', 'qemu', 'ibmcloud', 'powervs'],
@@ -91,10 +91,9 @@ export type BootImageEntry = NonNullable<z.infer<typeof BootImageContent>>[numbe
 /** Where a file goes: what the configuration says, and what follows from it where it says nothing. */
 export interface FilePlace {
   readonly name: string
+  /** Below the target. */
   readonly repository: string
-  /** Of the artifact as it is made: it follows from the checksum, or is `latest`. */
-  readonly ownTag: string
-  /** At the target. */
+  /** That of the entry, or what follows from the checksum, or `latest`. */
   readonly tag: string
 }
 
@@ -102,8 +101,8 @@ export interface FilePlace {
 export function filePlace({ url, path, name, sha256, targetRepo, targetTag }: FileEntry): FilePlace | undefined {
   const found = name ?? (url === undefined ? lastPart(path ?? '') : lastPartOfUrl(url))
   if (found === undefined || !isFileName(found)) return undefined
-  const ownTag = sha256 === undefined ? 'latest' : fileTag(sha256)
-  return { name: found, repository: targetRepo ?? fileRepository(found), ownTag, tag: targetTag ?? ownTag }
+  const tag = targetTag ?? (sha256 === undefined ? 'latest' : fileTag(sha256))
+  return { name: found, repository: targetRepo ?? fileRepository(found), tag }
 }
 
 export function fileRepository(name: string): string {

@@ -79,7 +79,7 @@ export const errorCodes = {
   BOOT_IMAGE_ABSENT: {
     exitCode: 1,
     retryable: false,
-    hint: 'Name a platform, architecture and format that the release has in platform.bootImages; sallyport release info lists them.',
+    hint: 'Correct platform.bootImages in the configuration: name a platform, architecture and format that the release has.',
   },
   RELEASE_ABSENT: {
     exitCode: 1,
@@ -91,6 +91,11 @@ export const errorCodes = {
     exitCode: 1,
     retryable: false,
     hint: 'What came is no usable update graph. Look at it with curl; a proxy or UPDATE_URL_OVERRIDE may lead to something else than an update service.',
+  },
+  GRAPH_DATA_INVALID: {
+    exitCode: 1,
+    retryable: false,
+    hint: 'The graph image is made of the archive from https://api.openshift.com/api/upgrades_info/graph-data. Look at what came with tar tzf; a proxy may answer with something else.',
   },
   RELEASE_UNKNOWN: {
     exitCode: 1,

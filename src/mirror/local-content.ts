@@ -57,6 +57,27 @@ export class LocalContent {
     return path
   }
 
+  /**
+   * Brings a blob here whose size nobody knows, unless it is here already.
+   *
+   * @param open gives its bytes, and throws where they are not those of `digest`
+   * @returns its size in bytes
+   */
+  async bringUnsized(digest: Digest, open: () => AsyncIterable<Uint8Array>): Promise<number> {
+    const path = this.#blobPath(digest)
+    const known = await sizeOf(path)
+    if (known !== undefined && (await this.#holds(path, { mediaType: '', digest, size: known }))) return known
+    let size = 0
+    await writeStaged(path, async (file) => {
+      for await (const chunk of open()) {
+        await file.writeFile(chunk)
+        size += chunk.byteLength
+      }
+      await file.sync()
+    })
+    return size
+  }
+
   /** The bytes of a blob that was brought here, or undefined. The consumer hashes them, as it does those from afar. */
   async openBlob(descriptor: Descriptor): Promise<((offset: number) => AsyncIterable<Uint8Array>) | undefined> {
     const path = this.#blobPath(descriptor.digest)
@@ -92,6 +113,15 @@ export class LocalContent {
   }
 }
 
+async function sizeOf(path: string): Promise<number | undefined> {
+  try {
+    return (await stat(path)).size
+  } catch (error) {
+    if (hasSystemCode(error, 'ENOENT')) return undefined
+    throw error
+  }
+}
+
 /**
  * A source whose manifests are read from here first, and kept here.
  *
@@ -109,6 +139,7 @@ export function withLocalManifests(source: ContentSource, local: LocalContent): 
     resolveBeside: (subject, tag, signal) => source.resolveBeside(subject, tag, signal),
     fetchBlob: (repository, descriptor, options) => source.fetchBlob(repository, descriptor, options),
     referrers: (repository, subject, signal) => source.referrers(repository, subject, signal),
+    locate: async (subject, signal) => (source.locate ? source.locate(subject, signal) : subject),
     fetchManifest: async (reference, signal) => {
       const digest = reference.digest ?? resolved.get(formatReference(reference))?.digest
       const known = digest && (await local.readManifest({ mediaType: '', digest, size: 0 }))
