@@ -8,7 +8,7 @@ import { mediaTypes } from '../../oci/media-type.ts'
 import { verified } from '../../oci/verified.ts'
 import type { SampleBlob } from '../../quickstart/sample-layer.ts'
 import { readLayerFolder } from './layer-files-folder.ts'
-import { takeLayerFile } from './layer-files-take.ts'
+import { takeLayerFiles } from './layer-files-take.ts'
 import { type TarEntry, tarFile, writeTar } from './ustar.ts'
 
 type TestLayer = Pick<SampleBlob, 'descriptor' | 'open'>
@@ -23,18 +23,24 @@ function imageOf(layers: readonly TestLayer[]) {
   return { opened, layers: layers.map(({ descriptor }) => descriptor), open, origin: 'quay.io/a/b:1' }
 }
 
-/** Takes a file; gives its text, where it was, and which layers were read, in order. */
-async function take(path: string, layers: readonly TestLayer[], maxFileBytes?: number) {
+/** Takes files; gives their texts, where they were, and which layers were read, in order. */
+async function takeAll(paths: readonly string[], layers: readonly TestLayer[], maxFileBytes?: number) {
   const { opened, ...image } = imageOf(layers)
-  let text: string | undefined
-  const taken = await takeLayerFile(path, {
+  const texts = new Map<string, string>()
+  const taken = await takeLayerFiles(paths, {
     ...image,
-    sink: async (content) => {
-      text = Buffer.concat(await Array.fromAsync(content)).toString('utf8')
+    sink: async (path, content) => {
+      texts.set(path, Buffer.concat(await Array.fromAsync(content)).toString('utf8'))
     },
     ...(maxFileBytes !== undefined && { maxFileBytes }),
   })
-  return { ...(taken && { path: taken.path, size: taken.size, text }), opened }
+  const files = [...taken].map(([asked, { path, size }]) => ({ path, size, text: texts.get(asked) }))
+  return { files, opened }
+}
+
+async function take(path: string, layers: readonly TestLayer[], maxFileBytes?: number) {
+  const { files, opened } = await takeAll([path], layers, maxFileBytes)
+  return { ...files[0], opened }
 }
 
 const link = (name: string, linkName: string): TarEntry => ({ name, type: 'symlink', linkName })
@@ -103,6 +109,22 @@ test('a symbolic link means what the layers above show, a hard link what its own
 test('a link does not make a layer be read again that does not hold the file', async () => {
   const layers = [layer(tarFile('b', 'x')), layer(link(path, '/b')), layer(tarFile('c', ''))]
   assert.deepEqual((await take(path, layers)).opened, [2, 1, 0])
+})
+
+test('several files are taken in one pass, each from the highest layer that has it', async () => {
+  const layers = [
+    layer(tarFile('a', 'low'), tarFile('b', 'low'), tarFile('c', 'low'), tarFile('never', '')),
+    layer(tarFile('.wh.c', ''), tarFile('b', 'middle'), link('e', 'b')),
+    layer(tarFile('a', 'high'), link('d', 'a')),
+  ]
+  const { files, opened } = await takeAll(['b', 'a', 'c', 'd'], layers)
+  assert.deepEqual(
+    files.map(({ path, text }) => `${path} ${text}`),
+    ['b middle', 'a high', 'a high'],
+  )
+  // The last is for the link to what had passed by.
+  assert.deepEqual(opened, [2, 1, 2])
+  assert.deepEqual((await takeAll(['a', 'b'], layers)).opened, [2, 1])
 })
 
 const hiding: Readonly<Record<string, TarEntry[]>> = {
