@@ -66,7 +66,7 @@ export const commands: readonly CommandEntry[] = [
   },
   {
     name: 'list',
-    summary: 'releases and operators: not carried out by this version',
+    summary: 'versions of OpenShift, their channels, the releases of a channel',
     load: () => import('./commands/list.ts'),
   },
   {

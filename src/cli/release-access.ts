@@ -13,6 +13,7 @@ import {
 } from '../flows/release-source.ts'
 import { directoryAt } from '../mirror/workspace.ts'
 import { parseReference } from '../oci/reference.ts'
+import { readArchitecture } from './architectures.ts'
 import { archivesAt } from './archive-paths.ts'
 import type { CliContext } from './context.ts'
 import { type AccessOptions, addAccessOptions, openRegistries } from './registry-access.ts'
@@ -102,13 +103,4 @@ async function archiveLocation(
   const isForeign = isDirectory && (await findArchives(directory)).length === 0
   if (isForeign) return { kind: 'oc-mirror', directory, ...wanted }
   return { kind: 'archives', archives: await archivesAt(location, cwd), ...wanted }
-}
-
-const goNames: Readonly<Record<string, string>> = { x86_64: 'amd64', aarch64: 'arm64' }
-const architectures = ['amd64', 'arm64', 'ppc64le', 's390x', 'multi']
-
-function readArchitecture(text: string): string {
-  const name = goNames[text] ?? text
-  if (architectures.includes(name)) return name
-  throw new KnownError('USAGE', `"${text}" is no architecture of OpenShift: ${architectures.join(', ')}`)
 }

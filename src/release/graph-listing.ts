@@ -21,12 +21,12 @@ export interface ListedMinor {
   readonly last: string
 }
 
-/** OpenShift 4 begins with 4.1; another major with its .0. */
-const firstMinors = [
-  { major: 4, minor: 1 },
-  { major: 5, minor: 0 },
-] as const
+/** OpenShift 4 begins with 4.1. */
+const firstMajor = 4
+/** Minor versions that are asked for at once; where none of them is known, there are no more of this major. */
 const batch = 4
+/** Where a service of one's own begins late, it is found up to here. */
+const mostUnknown = 40
 
 /**
  * The minor versions of OpenShift, the lowest first.
@@ -36,15 +36,22 @@ const batch = 4
  */
 export async function listMinors(asked: AskedChannels): Promise<readonly ListedMinor[]> {
   const found: ListedMinor[] = []
-  for (let { major, minor } = firstMinors[0] as { major: number; minor: number }; ; minor += batch) {
-    const minors = Array.from({ length: batch }, (_, index) => `${major}.${minor + index}`)
-    const known = (await mapConcurrently(minors, batch, (version) => lookUpMinor(version, asked))).flat()
-    found.push(...known)
-    if (known.length > 0) continue
-    if (!found.some(({ version }) => version.startsWith(`${major}.`))) return found
-    major += 1
-    minor = -batch
+  for (let major = firstMajor; ; major += 1) {
+    const own = await minorsOf(major, found.length > 0 ? batch : mostUnknown, asked)
+    if (own.length === 0) return found
+    found.push(...own)
   }
+}
+
+async function minorsOf(major: number, mostBefore: number, asked: AskedChannels): Promise<readonly ListedMinor[]> {
+  const found: ListedMinor[] = []
+  for (let first = 0; found.length > 0 || first < mostBefore; first += batch) {
+    const minors = Array.from({ length: batch }, (_, index) => `${major}.${first + index}`)
+    const known = (await mapConcurrently(minors, batch, (version) => lookUpMinor(version, asked))).flat()
+    if (known.length === 0 && found.length > 0) return found
+    found.push(...known)
+  }
+  return found
 }
 
 async function lookUpMinor(version: string, asked: AskedChannels): Promise<readonly ListedMinor[]> {
