@@ -42,6 +42,7 @@ export function countReads(source: ContentSource, counter: TrafficCounter): Cont
     resolve: (reference, signal) => source.resolve(reference, signal),
     resolveBeside: (subject, tag, signal) => source.resolveBeside(subject, tag, signal),
     referrers: (repository, subject, signal) => source.referrers(repository, subject, signal),
+    locate: async (subject, signal) => (source.locate ? source.locate(subject, signal) : subject),
     fetchManifest: async (reference, signal) => {
       const manifest = await source.fetchManifest(reference, signal)
       if (manifest) counter.manifest()

@@ -75,6 +75,10 @@ class MadeContent implements ContentSource {
     return isMade(repository) ? [] : this.#source.referrers(repository, subject, signal)
   }
 
+  async locate(subject: Reference, signal?: AbortSignal): Promise<Reference | undefined> {
+    return isMade(subject) || !this.#source.locate ? subject : this.#source.locate(subject, signal)
+  }
+
   #imagesOf(repository: Reference): readonly MadeImage[] {
     return this.#images.get(repositoryName(repository)) ?? []
   }

@@ -32,6 +32,11 @@ export interface ContentSource {
   fetchBlob(repository: Reference, descriptor: Descriptor, options?: FetchBlobOptions): AsyncIterable<Uint8Array>
   /** Manifests whose `subject` is this one (distribution-spec, "Listing Referrers"); empty where not supported. */
   referrers(repository: Reference, subject: Digest, signal?: AbortSignal): Promise<readonly Descriptor[]>
+  /**
+   * The place that `subject` is read from, by the name that it has there; undefined where nobody has it. A source without
+   * this reads everything from where its name says.
+   */
+  locate?(subject: Reference, signal?: AbortSignal): Promise<Reference | undefined>
 }
 
 export interface FetchBlobOptions {

@@ -92,6 +92,11 @@ class RedirectedSource implements ContentSource {
     return value
   }
 
+  async locate(subject: Reference, signal?: AbortSignal): Promise<Reference | undefined> {
+    const { endpoints } = resolveEndpoints(this.#conf, subject)
+    return (await this.#serverOf(subject, endpoints, signal))?.reference
+  }
+
   /** The endpoint that served `subject`; where it was not read in this process, the first that has it. */
   async #serverOf(
     subject: Reference,
