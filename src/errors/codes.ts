@@ -71,6 +71,11 @@ export const errorCodes = {
     retryable: false,
     hint: 'This image is no OpenShift release image (no release-manifests/image-references). Name the ocp-release image, not a component.',
   },
+  TOOL_ABSENT: {
+    exitCode: 1,
+    retryable: false,
+    hint: 'Not every release has every tool. Take it out of a release that has it, or name another platform with --command-os.',
+  },
   BOOT_IMAGES_INVALID: {
     exitCode: 1,
     retryable: false,
@@ -317,6 +322,11 @@ export const errorCodes = {
     exitCode: 1,
     retryable: false,
     hint: 'The file there is another one than its checksum says. Compare the checksum with what the publisher tells, and correct url, path or sha256 in the configuration.',
+  },
+  FILE_EXISTS: {
+    exitCode: 1,
+    retryable: false,
+    hint: 'Something else is there already. Name another directory with --to, or put --force to replace it.',
   },
   FILE_UNREADABLE: {
     exitCode: 1,

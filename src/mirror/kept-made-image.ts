@@ -1,0 +1,104 @@
+/**
+ * Images that were made here, kept in the workspace: a run that goes on where another stopped needs the very bytes that the
+ * plan names, whatever has become of what they were made from.
+ */
+import { createReadStream } from 'node:fs'
+import { readdir, rm, stat } from 'node:fs/promises'
+import { join } from 'node:path'
+import * as z from 'zod'
+import { hasSystemCode } from '../errors/known-error.ts'
+import { type Digest, digestOf, hexOf } from '../oci/digest.ts'
+import { digestText } from '../oci/digest-text.ts'
+import { formatReference, parseReference } from '../oci/reference.ts'
+import type { MadeImage, OpenMadeBlob } from './made-content.ts'
+import { readIfPresent, writeIfChanged, writeWhole } from './workspace.ts'
+
+const Kept = z.object({
+  version: z.literal(1),
+  reference: z.string(),
+  base: z.string().optional(),
+  /** The image itself last. */
+  manifests: z.array(z.object({ mediaType: z.string(), text: z.string() })).min(1),
+  blobs: z.array(z.object({ digest: digestText(), size: z.int() })),
+})
+
+/** An image with the bytes of its blobs at hand. */
+export interface FreshImage extends Omit<MadeImage, 'blobs'> {
+  readonly blobs: ReadonlyMap<Digest, Uint8Array>
+}
+
+/** Keeps an image in `directory`, in place of the one that is there. */
+export async function keepMadeImage(directory: string, image: FreshImage): Promise<MadeImage> {
+  const { reference, base, manifests, blobs } = image
+  for (const [digest, bytes] of blobs) {
+    const path = blobPath(directory, digest)
+    if ((await sizeOf(path)) !== bytes.byteLength) await writeWhole(path, bytes)
+  }
+  const kept: z.input<typeof Kept> = {
+    version: 1,
+    reference: formatReference(reference),
+    ...(base && { base: formatReference(base) }),
+    manifests: manifests.map(({ descriptor, bytes }) => ({
+      mediaType: descriptor.mediaType,
+      text: Buffer.from(bytes).toString('utf8'),
+    })),
+    blobs: [...blobs].map(([digest, { byteLength }]) => ({ digest, size: byteLength })),
+  }
+  await writeIfChanged(join(directory, 'image.json'), `${JSON.stringify(kept)}\n`)
+  const current = new Set([...blobs.keys()].map(hexOf))
+  for (const name of await readdir(join(directory, 'blobs')))
+    if (!current.has(name)) await rm(join(directory, 'blobs', name), { force: true })
+  return { ...image, blobs: openBlobs(directory, [...blobs.keys()]) }
+}
+
+/** The image that was kept in `directory`; undefined where there is none, or not all of it. */
+export async function readMadeImage(directory: string): Promise<MadeImage | undefined> {
+  const text = await readIfPresent(join(directory, 'image.json'))
+  const parsed = text === undefined ? undefined : parseKept(text)
+  if (!parsed) return undefined
+  const { reference, base, manifests, blobs } = parsed
+  const sizes = await Promise.all(blobs.map(({ digest }) => sizeOf(blobPath(directory, digest))))
+  if (blobs.some(({ size }, index) => sizes[index] !== size)) return undefined
+  return {
+    reference: parseReference(reference),
+    manifests: manifests.map(({ mediaType, text }) => {
+      const bytes = Buffer.from(text)
+      return { descriptor: { mediaType, digest: digestOf(bytes), size: bytes.byteLength }, bytes }
+    }),
+    blobs: openBlobs(
+      directory,
+      blobs.map(({ digest }) => digest),
+    ),
+    ...(base !== undefined && { base: parseReference(base) }),
+  }
+}
+
+/** What cannot be read is as good as absent: it is made anew. */
+function parseKept(text: string): z.infer<typeof Kept> | undefined {
+  try {
+    return Kept.safeParse(JSON.parse(text)).data
+  } catch (error) {
+    if (error instanceof SyntaxError) return undefined
+    throw error
+  }
+}
+
+function openBlobs(directory: string, digests: readonly Digest[]): ReadonlyMap<Digest, OpenMadeBlob> {
+  const open = (digest: Digest): OpenMadeBlob => {
+    return ({ offset = 0 }) => createReadStream(blobPath(directory, digest), { start: offset })
+  }
+  return new Map(digests.map((digest) => [digest, open(digest)]))
+}
+
+function blobPath(directory: string, digest: Digest): string {
+  return join(directory, 'blobs', hexOf(digest))
+}
+
+async function sizeOf(path: string): Promise<number | undefined> {
+  try {
+    return (await stat(path)).size
+  } catch (error) {
+    if (hasSystemCode(error, 'ENOENT')) return undefined
+    throw error
+  }
+}
