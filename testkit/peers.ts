@@ -13,6 +13,7 @@ export type Peer =
   | 'regsync'
   | 'oras'
   | 'openssl'
+  | 'gpg'
   | 'go'
   | 'chromium'
 

@@ -2,6 +2,7 @@
 import type { SignaturePacket } from 'openpgp'
 import { KnownError } from '../errors/known-error.ts'
 import { keyIdOf, keyRules, loadOpenPgp, maySelfSignBySha1Until, type SigningKey } from './openpgp-keys.ts'
+import { hashNames, refusedHashes } from './openpgp-signature.ts'
 
 interface KeyUse {
   /** Which signature it is for, for messages. */
@@ -17,7 +18,7 @@ interface KeyUse {
 export async function refuseUnusableKey(signing: SigningKey, use: KeyUse): Promise<void> {
   await refuseRevoked(signing, use)
   await refuseExpired(signing, use)
-  await refuseSha1(signing, use)
+  await refuseWeakSelf(signing, use)
   const { key, part } = signing
   const rules = await keyRules()
   try {
@@ -59,19 +60,20 @@ async function refuseExpired(signing: SigningKey, use: KeyUse): Promise<void> {
   })
 }
 
-async function refuseSha1(signing: SigningKey, use: KeyUse): Promise<void> {
-  const selfSignature = await selfSignatureOf(signing, use)
+async function refuseWeakSelf(signing: SigningKey, use: KeyUse): Promise<void> {
   const { enums } = await loadOpenPgp()
-  const made = selfSignature?.created
-  if (selfSignature?.hashAlgorithm !== enums.hash.sha1 || !made || made.getTime() < maySelfSignBySha1Until) return
+  const proven = await selfSignatureOf(signing, use)
+  const { hashAlgorithm: hash, created } = proven ?? newestClaimed(signing) ?? {}
+  const isOldSha1 = hash === enums.hash.sha1 && Number(created) < maySelfSignBySha1Until && proven !== undefined
+  if (!hash || !created || !refusedHashes.includes(hash) || isOldSha1) return
   throw refused(signing, use, {
     reason: 'key-weak',
-    why: `which vouches for itself by SHA-1, made on ${dateText(made)}: since 2019 that can be forged`,
+    why: `which vouches for itself by ${hashNames[hash]}, made on ${dateText(created)}: that can be forged`,
     hint: 'Have its owner renew it (gpg --cert-digest-algo SHA256 --quick-set-expire …), and take it anew.',
   })
 }
 
-/** Undefined where there is none that holds: the last question says so. */
+/** Undefined where there is none that holds. */
 async function selfSignatureOf({ key, part }: SigningKey, { now }: KeyUse): Promise<SignaturePacket | undefined> {
   const rules = await keyRules()
   try {
@@ -81,6 +83,12 @@ async function selfSignatureOf({ key, part }: SigningKey, { now }: KeyUse): Prom
     if (error instanceof Error) return undefined
     throw error
   }
+}
+
+/** Nothing that it says is proven; it tells why nothing is. */
+function newestClaimed({ key, part }: SigningKey): SignaturePacket | undefined {
+  const all = 'mainKey' in part ? part.bindingSignatures : key.users.flatMap((user) => user.selfCertifications)
+  return all.toSorted((one, other) => Number(one.created) - Number(other.created)).at(-1)
 }
 
 /** To the second, in UTC. */

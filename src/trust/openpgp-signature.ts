@@ -31,6 +31,9 @@ export const hashNames: Readonly<Record<number, string>> = {
   14: 'SHA3-512',
 }
 
+/** Whoever wants to can find two texts for one of these hashes. */
+export const refusedHashes: readonly number[] = [1, 2, 3]
+
 /** Of documents, as opposed to keys: over the bytes, and over lines of text. */
 const documentTypes = [0, 1]
 const rsa = [1, 3]

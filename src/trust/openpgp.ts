@@ -11,7 +11,7 @@ import { KnownError } from '../errors/known-error.ts'
 import { dateText, refuseUnusableKey } from './openpgp-key-state.ts'
 import { type Keyring, keyIdOf, type SigningKey } from './openpgp-keys.ts'
 import { readSignedContent } from './openpgp-packets.ts'
-import { type ClaimedSignature, hashNames, readSignaturePacket } from './openpgp-signature.ts'
+import { type ClaimedSignature, hashNames, readSignaturePacket, refusedHashes } from './openpgp-signature.ts'
 
 export interface Signer {
   /** 16 hex digits, upper case: the key, or the subkey, that made the signature. */
@@ -39,7 +39,6 @@ export interface MessageCheck {
   readonly what: string
 }
 
-const refusedHashes = [1, 2, 3]
 /** Clocks differ; a signature that comes from further ahead means that one of them is wrong. */
 const clockToleranceMs = 24 * 60 * 60 * 1000
 
