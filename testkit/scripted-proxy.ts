@@ -22,6 +22,7 @@ export async function startScriptedProxy(t: Cleanup, credentials?: string): Prom
       response.writeHead(answer.statusCode ?? 502, answer.headers)
       answer.pipe(response)
     })
+    onward.on('error', () => response.writeHead(502).end())
     request.pipe(onward)
   })
   server.on('connect', (request, socket) => {

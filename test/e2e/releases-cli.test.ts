@@ -1,8 +1,18 @@
 /** `list releases` and `release path`, as processes, against an update service on loopback. */
 import assert from 'node:assert/strict'
+import { mkdir, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
+import { testCertificate } from '../../testkit/certificates.ts'
 import { releaseNodes, type ServedGraph, startGraphServer } from '../../testkit/graph-server.ts'
+import { makeRelease } from '../../testkit/release-payload.ts'
 import { runCli } from '../../testkit/run-cli.ts'
+import { startScriptedProxy } from '../../testkit/scripted-proxy.ts'
+import { startScriptedRegistry } from '../../testkit/scripted-registry.ts'
+import { pushAll, releaseContent } from '../../testkit/seed.ts'
+import { tempDir } from '../../testkit/temp-dir.ts'
+import { testClient } from '../../testkit/test-client.ts'
+import { blobsOfContent, writeRegistriesConf } from '../../testkit/upstream.ts'
 
 function inMinor(minor: string, patches: readonly string[], more: readonly string[] = []): ServedGraph['nodes'] {
   const own = ['candidate', 'fast', 'stable'].map((prefix) => `${prefix}-${minor}`)
@@ -122,4 +132,154 @@ test('list releases refuses what makes no sense, and names the channels that the
   assert.match(unknown.stderr, /no channel stabel-4\.18[\s\S]*candidate-4\.18, eus-4\.18, fast-4\.18, stable-4\.18/)
   const badArchitecture = await list('--channel', 'stable-4.18', '--filter-by-archs', 'sparc')
   assert.equal(badArchitecture.status, 64)
+})
+
+test('release path draws the updates, takes no risk where there is a way around, and says how to mirror them', async (t) => {
+  const { run, server } = await scene(t)
+  const { status, stdout, stderr } = await run(['release', 'path', '--from', '4.16.3', '--to', '4.18.10'])
+  assert.equal(status, 0, stderr)
+  assert.equal(
+    stdout,
+    `channel stable-4.18, amd64
+
+● 4.16.3
+│  minor update 4.16 to 4.17, in stable-4.17; eus-4.18; candidate-4.17
+▼
+● 4.17.10
+│  minor update 4.17 to 4.18, in stable-4.18
+▼
+● 4.18.9
+│  in stable-4.18
+▼
+● 4.18.10
+
+3 updates, no known risk.
+
+To mirror this path:
+
+kind: ImageSetConfiguration
+apiVersion: mirror.openshift.io/v2alpha1
+mirror:
+  platform:
+    channels:
+      - name: stable-4.18
+        minVersion: 4.16.3
+        maxVersion: 4.18.10
+        shortestPath: true
+`,
+  )
+  const asked = server.requests.map(({ path }) => new URL(path, server.url).searchParams.get('channel'))
+  assert.deepEqual(asked.toSorted(), ['stable-4.16', 'stable-4.17', 'stable-4.18'])
+})
+
+test('release path tells the risk that cannot be avoided, and --json tells it with its place', async (t) => {
+  const { run } = await scene(t)
+  const question = ['release', 'path', '--from', '4.17.10', '--to', '4.18.1', '--channel', 'eus-4.18']
+  const { stdout } = await run(question)
+  assert.match(stdout, /⚠ SlowBoot \(every cluster\)\n│ +Nodes boot slowly\.\n│ +https:\/\/issues\.invalid\/1/)
+  assert.match(stdout, /1 known risk taken/)
+  const { hops, channel, riskyHops } = JSON.parse((await run([...question, '--json'])).stdout)
+  assert.deepEqual([channel, riskyHops, hops.length], ['eus-4.18', 1, 1])
+  assert.equal(hops[0].risks[0].name, 'SlowBoot')
+})
+
+test('release path works without a network: from a file, from a directory, from a workspace', async (t) => {
+  const { run } = await scene(t)
+  const root = await tempDir(t)
+  const kept = join(root, 'working-dir', 'hold-release', 'cincinnati-graph-data')
+  await mkdir(kept, { recursive: true })
+  const file = join(kept, 'amd64-stable-4.18.json')
+  await writeFile(file, JSON.stringify(graph))
+  const nowhere = { UPDATE_URL_OVERRIDE: 'http://127.0.0.1:9/' }
+  for (const place of [
+    ['--graph', file],
+    ['--graph-data', kept],
+    ['--workspace', root],
+  ]) {
+    const found = await run(['release', 'path', '--from', '4.17.10', '--to', '4.18.9', ...place], nowhere)
+    assert.equal(found.status, 0, found.stderr)
+    assert.match(found.stdout, /● 4\.17\.10\n[\s\S]*● 4\.18\.9\n\n1 update, no known risk/)
+  }
+  const absent = await run(
+    ['release', 'path', '--from', '4.18.9', '--to', '4.19.0-rc.1', '--graph-data', kept],
+    nowhere,
+  )
+  assert.equal(absent.status, 1)
+  assert.match(absent.stderr, /update graph of stable-4\.19 \(amd64\): there is no .*amd64-stable-4\.19\.json/)
+  const both = await run([
+    'release',
+    'path',
+    '--from',
+    '4.17.10',
+    '--to',
+    '4.18.9',
+    '--graph',
+    file,
+    '--workspace',
+    root,
+  ])
+  assert.equal(both.status, 64)
+})
+
+test('release path says what is missing: the service, a flag, the way', async (t) => {
+  const { run, server } = await scene(t)
+  const wrongWay = await run(['release', 'path', '--from', '4.18.9', '--to', '4.16.3'])
+  assert.equal(wrongWay.status, 64)
+  assert.match(wrongWay.stderr, /updates lead upwards only/)
+  assert.equal((await run(['release', 'path', '--from', '4.18.9'])).status, 64)
+  await server.close()
+  const away = await run(['release', 'path', '--from', '4.16.3', '--to', '4.18.9', '--retry-times', '0'])
+  assert.equal(away.status, 1)
+  assert.match(away.stderr, /connection refused[\s\S]*next: .*https_proxy.*UPDATE_URL_OVERRIDE/)
+})
+
+test('release path goes through a proxy with a password and believes a given CA', async (t) => {
+  const { tls, ca } = await testCertificate(t, ['updates.invalid', '127.0.0.1'])
+  const server = await startGraphServer(t, { graphs: { amd64: graph }, tls })
+  const file = join(await tempDir(t), 'ca.pem')
+  await writeFile(file, ca)
+  const question = ['release', 'path', '--from', '4.17.10', '--to', '4.18.9']
+  const env = { UPDATE_URL_OVERRIDE: server.graphUrl }
+  const unknown = await runCli(question, { env })
+  assert.equal(unknown.status, 1)
+  assert.match(unknown.stderr, /certificate is not trusted[\s\S]*--ca FILE or SSL_CERT_FILE/)
+  assert.equal((await runCli(question, { env: { ...env, SSL_CERT_FILE: file } })).status, 0)
+  assert.equal((await runCli([...question, '--ca', file], { env })).status, 0)
+  assert.equal((await runCli([...question, '--src-tls-verify=false'], { env })).status, 0)
+  const proxy = await startScriptedProxy(t, 'user:fence')
+  const through = {
+    UPDATE_URL_OVERRIDE: 'http://updates.invalid/graph',
+    http_proxy: proxy.url.replace('//', '//user:fence@'),
+  }
+  const refused = await runCli(question, { env: { ...through, http_proxy: proxy.url } })
+  assert.match(refused.stderr, /answered 407[\s\S]*The proxy wants a name and a password/)
+  await runCli([...question, '--retry-times', '0'], { env: through })
+  assert.match(proxy.requests.at(-1) ?? '', /^GET http:\/\/updates\.invalid\/graph\?arch=amd64&channel=/)
+})
+
+test('release path --size tells what each release adds to the mirror', async (t) => {
+  const made = [makeRelease({ seed: 'one', version: '4.18.1' }), makeRelease({ seed: 'two', version: '4.18.9' })]
+  const content = made.flatMap(releaseContent)
+  const registry = await startScriptedRegistry(t)
+  await pushAll(testClient(t).client, registry.address, content)
+  const nodes = made.map(({ version, image }) => ({
+    ...releaseNodes([version], ['stable-4.18'])[0],
+    version,
+    payload: `quay.io/openshift-release-dev/ocp-release@${image.digest}`,
+    metadata: {},
+  }))
+  const file = join(await tempDir(t), 'graph.json')
+  await writeFile(file, JSON.stringify({ nodes, edges: [[0, 1]] }))
+  const conf = await writeRegistriesConf(t, registry.address)
+  const question = ['release', 'path', '--from', '4.18.1', '--to', '4.18.9', '--graph', file, '--size']
+  const { status, stdout, stderr } = await runCli([...question, '--registries-conf', conf])
+  assert.equal(status, 0, stderr)
+  assert.match(stdout, /● 4\.18\.1 {3}12 components, [\d.]+ KiB\n/)
+  assert.match(stdout, /● 4\.18\.9 {3}12 components, [\d.]+ KiB; new: 13 images, [\d.]+ KiB\n/)
+  assert.match(stdout, /It carries [\d.]+ KiB, every blob once \([\d.]+ KiB release by release\)/)
+  const { bytes } = JSON.parse((await runCli([...question, '--registries-conf', conf, '--json'])).stdout)
+  assert.equal(
+    bytes,
+    [...blobsOfContent(content).values()].reduce((sum, size) => sum + size, 0),
+  )
 })
