@@ -318,6 +318,11 @@ export const errorCodes = {
     retryable: false,
     hint: 'Free space on this disk and run the same command again: what is complete is kept.',
   },
+  FILE_ABSENT: {
+    exitCode: 1,
+    retryable: false,
+    hint: 'sallyport files ls lists the files that are there.',
+  },
   FILE_MISMATCH: {
     exitCode: 1,
     retryable: false,
@@ -326,7 +331,12 @@ export const errorCodes = {
   FILE_EXISTS: {
     exitCode: 1,
     retryable: false,
-    hint: 'Something else is there already. Name another directory with --to, or put --force to replace it.',
+    hint: 'Name another place with --to, or replace what is there with --force.',
+  },
+  FILE_UNWRITABLE: {
+    exitCode: 1,
+    retryable: false,
+    hint: 'Name a directory that this user may write to.',
   },
   FILE_UNREADABLE: {
     exitCode: 1,
