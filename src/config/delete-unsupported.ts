@@ -13,10 +13,12 @@ const remedies = {
   helm: 'take the section out, and name the images of the charts in delete.additionalImages',
 } as const
 
+/** Fields of images that have a name of their own at the target, or are named by the release there. */
+const deletable: ReadonlySet<string> = new Set(['delete.platform.graph', 'delete.platform.kubeVirtContainer'])
+
 /** @throws KnownError CONFIG_INVALID that names every part that cannot be told, at its line and column */
 export function requireDeletable(loaded: LoadedFile<DeleteImageSetConfiguration>): void {
-  // The image of the update graph has a name of its own: no graph is needed to delete it.
-  const parts = unsupportedParts(loaded).filter(({ field }) => field !== 'delete.platform.graph')
+  const parts = unsupportedParts(loaded).filter(({ field }) => !deletable.has(field))
   if (parts.length === 0) return
   throw new InvalidConfiguration(
     parts.map((part) => ({ ...part, remedy: remedies[part.class] })),

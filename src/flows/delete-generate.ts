@@ -4,24 +4,19 @@
  */
 import { join } from 'node:path'
 import type { DeleteImageSetConfiguration } from '../config/delete-image-set-configuration.ts'
-import { KnownError } from '../errors/known-error.ts'
 import { mapConcurrently } from '../host/concurrency.ts'
-import { asMirrored } from '../mirror/as-mirrored.ts'
-import { targetRepository } from '../mirror/destination.ts'
 import { failureBits } from '../mirror/done.ts'
-import { imagesOfRelease, readKnownRelease } from '../mirror/known-release.ts'
-import { type ListedImage, listedBeside, listedFromItems, listedFromSelection } from '../mirror/listed-image.ts'
+import { type ListedImage, listedBeside } from '../mirror/listed-image.ts'
 import type { Fate } from '../mirror/plan-deletion.ts'
 import type { PlannedRepository } from '../mirror/plan-deletions.ts'
-import { selectImages } from '../mirror/select.ts'
-import type { ContentClass, SelectedImage } from '../mirror/selection.ts'
 import { writeIfChanged } from '../mirror/workspace.ts'
 import { withWorkspaceLock } from '../mirror/workspace-lock.ts'
 import type { Digest } from '../oci/digest.ts'
 import { blobsOf, parseManifest } from '../oci/manifest.ts'
-import { formatReference, parseReference } from '../oci/reference.ts'
+import { parseReference } from '../oci/reference.ts'
 import { renderDeleteImageList } from '../openshift/delete-image-list.ts'
 import { type DeleteContext, type DeleteRequest, openDeleteContext, planWith } from './delete-context.ts'
+import { type FailedDeletion, selectUnwanted } from './delete-selection.ts'
 
 export interface GenerateRequest extends DeleteRequest {
   readonly config: DeleteImageSetConfiguration
@@ -31,12 +26,6 @@ export interface GenerateRequest extends DeleteRequest {
   readonly id?: string
   /** Names that oc-mirror v1 gave. */
   readonly v1Names: boolean
-}
-
-export interface FailedDeletion {
-  readonly name: string
-  readonly class: ContentClass
-  readonly error: KnownError
 }
 
 export interface GeneratedDeletion {
@@ -82,59 +71,6 @@ async function generate(request: GenerateRequest): Promise<GeneratedDeletion> {
     files: await writeFiles(request, [...listed, ...attached]),
     exitStatus: all.reduce((mask, failure) => mask | failureBits[failure.class], 0),
   }
-}
-
-async function selectUnwanted(
-  { config, target, v1Names }: GenerateRequest,
-  context: DeleteContext,
-): Promise<{ images: readonly ListedImage[]; failures: FailedDeletion[] }> {
-  const { platform, ...rest } = config.delete
-  const mirror = { ...rest, ...(platform && { platform }), blockedImages: [] }
-  const kind = 'ImageSetConfiguration'
-  const { images, unreadable } = await selectImages({ kind, apiVersion: config.apiVersion, mirror }, target, context)
-  const failures: FailedDeletion[] = []
-  const known = await mapConcurrently(unreadable, 4, async ({ image, error }) => {
-    try {
-      const release = { image: image.source, tag: image.destination.tag ?? '', why: image.why }
-      return imagesOfRelease(release, await readKnownRelease(image.source, { ...context, tag: release.tag }), target)
-    } catch (cause) {
-      context.signal.throwIfAborted()
-      if (!(cause instanceof KnownError)) throw cause
-      failures.push({ name: formatReference(image.source), class: image.class, error: unreadableRelease(image, error) })
-      return []
-    }
-  })
-  const wanted = [...images, ...known.flat()]
-  const named = v1Names ? wanted.map(v1Name) : asMirrored(wanted, context.recorded)
-  const all = named.map(listedFromSelection)
-  return { images: platform?.graph ? [...all, ...graphImage(context)] : all, failures }
-}
-
-function unreadableRelease({ source, destination }: SelectedImage, cause: KnownError): KnownError {
-  const name = formatReference(source)
-  const place = formatReference(destination)
-  const why =
-    cause.code === 'MANIFEST_UNKNOWN' ? `there is no ${place}, and the workspace does not know it` : cause.message
-  return new KnownError('PAYLOAD_INVALID', `${name}: which images belong to this release cannot be told: ${why}`, {
-    details: { image: name },
-    cause,
-    hint: 'Nothing of it is in the list. Name the workspace that mirrored it with --workspace, or the release image by its digest.',
-  })
-}
-
-function graphImage({ target }: DeleteContext): readonly ListedImage[] {
-  const name = formatReference({ ...targetRepository(target, 'openshift/graph-image'), tag: 'latest' })
-  return listedFromItems([{ imageName: name, imageReference: `docker://${name}`, type: 'cincinnatiGraph' }], target)
-}
-
-/** v1 gave `latest` to images that were named by digest alone (oc-mirror `internal/pkg/additional`). */
-function v1Name(image: SelectedImage): SelectedImage {
-  const { source, destination } = image
-  const isByDigest = source.tag === undefined && source.digest !== undefined
-  const isOurs = destination.tag?.startsWith('sha256-') === true
-  return image.class === 'additional' && isByDigest && isOurs
-    ? { ...image, destination: { ...destination, tag: 'latest' } }
-    : image
 }
 
 /** Signatures by tag, and referrers by digest, that go although nobody listed them. */

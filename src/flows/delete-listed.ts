@@ -25,7 +25,7 @@ import {
   type PlannedWork,
   planWith,
 } from './delete-context.ts'
-import type { FailedDeletion } from './delete-generate.ts'
+import type { FailedDeletion } from './delete-selection.ts'
 
 export interface DeleteListedRequest extends DeleteRequest {
   readonly items: readonly DeleteItem[]

@@ -8,6 +8,7 @@ import { KnownError } from '../errors/known-error.ts'
 import { asMirrored } from '../mirror/as-mirrored.ts'
 import type { MirrorTarget } from '../mirror/destination.ts'
 import type { DoneImage } from '../mirror/done.ts'
+import { graphImageSelected } from '../mirror/graph-image.ts'
 import type { KeptImage, KeptSelection } from '../mirror/kept-images.ts'
 import { selectImages } from '../mirror/select.ts'
 import type { SelectOptions } from '../mirror/select-release.ts'
@@ -71,11 +72,16 @@ export async function readKeepFor(places: readonly string[], context: KeepForCon
   return { images, selections }
 }
 
+/** Fields of images whose names are known without a look at any source. */
+const keepable: ReadonlySet<string> = new Set(['mirror.platform.graph', 'mirror.platform.kubeVirtContainer'])
+
 async function selectionOf(file: string, text: string, context: KeepForContext): Promise<KeptSelection> {
   const loaded = readImageSetConfiguration({ file, text })
-  const [part] = unsupportedParts(loaded)
+  const [part] = unsupportedParts(loaded).filter(({ field }) => !keepable.has(field))
   if (part) throw selectsMore(file, part.summary)
-  const { images, blocked, unreadable } = await selectImages(loaded.configuration, context.target, context)
+  const { platform } = loaded.configuration.mirror
+  const { images: named, blocked, unreadable } = await selectImages(loaded.configuration, context.target, context)
+  const images = platform?.graph ? [...named, graphImageSelected(context.target)] : named
   const both = [...images, ...asMirrored(images, context.recorded)]
   const selection = { user: file, images: both, unreadable: unreadable.map(({ image }) => image.source) }
   if (images.length + blocked.length + unreadable.length === 0) throw namesNothing(file)

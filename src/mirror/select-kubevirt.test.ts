@@ -14,7 +14,7 @@ import { formatReference, parseReference } from '../oci/reference.ts'
 import { bootImagesFile } from '../openshift/release-payload.ts'
 import { releaseSources } from '../quickstart/sample-release.ts'
 import { LocalContent } from './local-content.ts'
-import { kubeVirtImages, selectKubeVirt } from './select-kubevirt.ts'
+import { kubeVirtOf, selectKubeVirt } from './select-kubevirt.ts'
 import { namedRelease, readRelease, selectRelease } from './select-release.ts'
 import { workspaceAt } from './workspace.ts'
 
@@ -46,7 +46,8 @@ function bootImages(architectures: readonly string[]): string {
 
 function choose(text: string | undefined, architectures?: readonly string[]) {
   const payload = { version: '4.18.9', components: [], ...(text !== undefined && { bootImages: text }) }
-  const images = kubeVirtImages(release, payload, { architectures, target })
+  const { images, unreadable } = kubeVirtOf(release, payload, { architectures, target })
+  for (const { error } of unreadable) throw error
   return images.map(({ source, destination }) => [formatReference(source), destination.tag])
 }
 

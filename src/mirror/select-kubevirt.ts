@@ -12,13 +12,15 @@ import { bootImagesFile, type ReleasePayload } from '../openshift/release-payloa
 import { rpmArchitecture } from '../openshift/release-tag.ts'
 import { type MirrorTarget, releaseRepositories, targetRepository } from './destination.ts'
 import { readRelease, type SelectOptions, type WantedRelease } from './select-release.ts'
-import type { SelectedImage, Selection } from './selection.ts'
+import type { SelectedImage, Selection, UnreadableImage } from './selection.ts'
 
 export interface KubeVirtRequest {
   /** As images name them, or `multi` for all. Default: amd64. */
   readonly architectures?: readonly string[] | undefined
   readonly target: MirrorTarget
 }
+
+const diskName = 'kube-virt-container'
 
 /** Those that CoreOS makes a KubeVirt disk for, as oc-mirror counts them where it decides about names. */
 const usual = ['x86_64', 's390x']
@@ -34,13 +36,35 @@ export async function selectKubeVirt(
 ): Promise<Pick<Selection, 'images' | 'unreadable'>> {
   const { image, tag } = release
   try {
-    const payload = await readRelease(image, { ...options, tag, withBootImages: true })
-    return { images: kubeVirtImages(release, payload, request), unreadable: [] }
+    return kubeVirtOf(release, await readRelease(image, { ...options, tag, withBootImages: true }), request)
   } catch (error) {
     options.signal.throwIfAborted()
-    if (!(error instanceof KnownError) || error.code !== 'PAYLOAD_INVALID') throw error
-    return { images: [], unreadable: [{ image: diskImage(release, request.target, { source: image }), error }] }
+    if (!(error instanceof KnownError) || !isOfRelease(error)) throw error
+    return { images: [], unreadable: [unreadableDisk(release, request, error)] }
   }
+}
+
+/** Pure: the disks of a release whose payload is known. */
+export function kubeVirtOf(
+  release: WantedRelease,
+  payload: ReleasePayload,
+  request: KubeVirtRequest,
+): Pick<Selection, 'images' | 'unreadable'> {
+  try {
+    return { images: kubeVirtImages(release, payload, request), unreadable: [] }
+  } catch (error) {
+    if (!(error instanceof KnownError) || error.code !== 'PAYLOAD_INVALID') throw error
+    return { images: [], unreadable: [unreadableDisk(release, request, error)] }
+  }
+}
+
+/** A disk that is full, or a lock, is no fault of the release. */
+function isOfRelease({ code }: KnownError): boolean {
+  return /^(?:MANIFEST|BLOB|LAYER|PAYLOAD|REGISTRY|ARCHIVE)_/.test(code)
+}
+
+function unreadableDisk(release: WantedRelease, { target }: KubeVirtRequest, error: KnownError): UnreadableImage {
+  return { image: diskImage(release, target, { source: release.image }), error }
 }
 
 /**
@@ -48,7 +72,7 @@ export async function selectKubeVirt(
  *
  * @throws KnownError PAYLOAD_INVALID where it has none of them
  */
-export function kubeVirtImages(
+function kubeVirtImages(
   release: WantedRelease,
   { version, bootImages: text }: ReleasePayload,
   { architectures = ['amd64'], target }: KubeVirtRequest,
@@ -72,6 +96,13 @@ export function kubeVirtImages(
   )
 }
 
+/** True where `disk` has a name of a disk of the release image `release`, for whatever architecture. */
+export function isKubeVirtDisk(disk: SelectedImage, release: SelectedImage): boolean {
+  const tag = `${release.destination.tag}-${diskName}`
+  const rest = disk.destination.tag?.startsWith(tag) ? disk.destination.tag.slice(tag.length) : undefined
+  return release.isReleaseImage === true && rest !== undefined && (rest === '' || rest.startsWith('-'))
+}
+
 function disksOf(text: string, release: WantedRelease): readonly ContainerDisk[] {
   try {
     const stream = parseCoreosStream(text, bootImagesFile)
@@ -92,7 +123,7 @@ function diskImage(
     architecture,
   }: Pick<SelectedImage, 'source'> & { readonly why?: string; readonly architecture?: string },
 ): SelectedImage {
-  const name = ['kube-virt-container', architecture].filter(Boolean).join('-')
+  const name = [diskName, architecture].filter(Boolean).join('-')
   const destination = { ...targetRepository(target, releaseRepositories.components), tag: `${tag}-${name}` }
   return { source, class: 'release', destination, why: why ?? `KubeVirt disk of ${releaseWhy}` }
 }

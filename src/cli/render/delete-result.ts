@@ -1,6 +1,7 @@
 /** What a deletion would do, and what it did, for people and as JSON. */
-import type { FailedDeletion, GeneratedDeletion } from '../../flows/delete-generate.ts'
+import type { GeneratedDeletion } from '../../flows/delete-generate.ts'
 import type { ListedDeletion } from '../../flows/delete-listed.ts'
+import type { FailedDeletion } from '../../flows/delete-selection.ts'
 import type { ListedImage } from '../../mirror/listed-image.ts'
 import type { Fate } from '../../mirror/plan-deletion.ts'
 import type { GarbageReport } from '../../store/collect-garbage.ts'
