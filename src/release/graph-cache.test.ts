@@ -81,6 +81,15 @@ test('a kept answer does not hide that the channel is gone', async (t) => {
   assert.deepEqual(findings, [])
 })
 
+test('that a channel was unknown is known without the service too', async (t) => {
+  const unknown = new KnownError('GRAPH_CHANNEL_UNKNOWN', 'no channel')
+  const { directory, source } = await setUp(t, [unknown, away])
+  await assert.rejects(source.readAnswer(query, t.signal), unknown)
+  const known = { code: 'GRAPH_CHANNEL_UNKNOWN', message: /knew no channel stable-4\.18 for amd64/ }
+  await assert.rejects(source.readAnswer(query, t.signal), known)
+  await assert.rejects(keptGraphs(directory).readAnswer(query, t.signal), known)
+})
+
 test('kept answers serve without a network, whoever wrote them', async (t) => {
   const directory = join(await tempDir(t), 'cincinnati-graph-data')
   await assert.rejects(keptGraphs(directory).readAnswer(query, t.signal), {

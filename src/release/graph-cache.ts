@@ -23,7 +23,10 @@ export interface GraphCacheOptions {
   readonly report: (finding: Finding) => void
 }
 
-/** Keeps every answer, and gives the kept one where the service is out of reach. */
+/**
+ * Keeps every answer, and gives the kept one where the service is out of reach. That a channel is unknown is kept too, as an
+ * answer without releases: it must not look like an answer that is missing.
+ */
 export function withGraphCache(source: GraphSource, options: GraphCacheOptions): GraphSource {
   return {
     async readAnswer(query, signal) {
@@ -34,9 +37,11 @@ export function withGraphCache(source: GraphSource, options: GraphCacheOptions):
         return answer
       } catch (error) {
         signal.throwIfAborted()
-        if (!(error instanceof KnownError) || error.code !== 'GRAPH_UNAVAILABLE') throw error
+        if (!(error instanceof KnownError)) throw error
         const kept = await readKept(path)
-        if (kept === undefined) throw error
+        if (error.code === 'GRAPH_CHANNEL_UNKNOWN' && kept === undefined) await keep(path, noReleases)
+        if (error.code !== 'GRAPH_UNAVAILABLE' || kept === undefined) throw error
+        if (isEmpty(kept.bytes)) throw unknownThen(query, path)
         options.report(staleFinding(query, error, { path, ageMs: options.clock.now() - kept.writtenAt }))
         return kept.bytes
       }
@@ -50,13 +55,28 @@ export function keptGraphs(directory: string): GraphSource {
     async readAnswer(query) {
       const path = pathOf(directory, query)
       const kept = await readKept(path)
-      if (kept !== undefined) return kept.bytes
+      if (kept !== undefined && !isEmpty(kept.bytes)) return kept.bytes
+      if (kept !== undefined) throw unknownThen(query, path)
       throw new KnownError('GRAPH_CHANNEL_UNKNOWN', `${describeQuery(query)}: there is no ${path}`, {
         details: { channel: query.channel, architecture: query.architecture, file: path },
         hint: 'Ask the update service where there is a network, and carry the directory across.',
       })
     },
   }
+}
+
+const noReleases = Buffer.from('{"edges":[],"nodes":[],"version":1}\n')
+
+function isEmpty(answer: Uint8Array): boolean {
+  return noReleases.equals(answer)
+}
+
+function unknownThen({ channel, architecture }: GraphQuery, path: string): KnownError {
+  return new KnownError(
+    'GRAPH_CHANNEL_UNKNOWN',
+    `the update service knew no channel ${channel} for ${architecture} when it was asked`,
+    { details: { channel, architecture, file: path } },
+  )
 }
 
 function pathOf(directory: string, { channel, architecture }: GraphQuery): string {
