@@ -3,7 +3,7 @@ import type { DeleteImageSetConfiguration } from '../config/delete-image-set-con
 import { KnownError } from '../errors/known-error.ts'
 import { mapConcurrently } from '../host/concurrency.ts'
 import { asMirrored } from '../mirror/as-mirrored.ts'
-import { graphImageDestination } from '../mirror/destination.ts'
+import { graphImageSelected } from '../mirror/graph-image.ts'
 import { imagesOfRelease, readKnownRelease } from '../mirror/known-release.ts'
 import { type ListedImage, listedFromItems, listedFromSelection } from '../mirror/listed-image.ts'
 import { selectImages } from '../mirror/select.ts'
@@ -121,7 +121,7 @@ function unreadableRelease({ source, destination }: SelectedImage, cause: KnownE
 
 /** It was made on the way, so no source tells its digest. */
 function graphImage({ target }: DeleteContext): readonly ListedImage[] {
-  const name = formatReference(graphImageDestination(target))
+  const name = formatReference(graphImageSelected(target).destination)
   return listedFromItems([{ imageName: name, imageReference: `docker://${name}`, type: 'cincinnatiGraph' }], target)
 }
 

@@ -56,11 +56,6 @@ export function targetRepository({ registry, path, maxNestedPaths }: MirrorTarge
 
 export const releaseRepositories = { images: 'openshift/release-images', components: 'openshift/release' } as const
 
-/** Where the image with the update graph goes (oc-mirror `internal/pkg/release/const.go:graphImageName`). */
-export function graphImageDestination(target: MirrorTarget): Reference {
-  return { ...targetRepository(target, 'openshift/graph-image'), tag: 'latest' }
-}
-
 /** The tag at the target: the image's own, or the hex of its digest for a release, `sha256-<hex>` for any other. */
 export function tagFor({ tag, digest }: Reference, kind: 'release' | 'other'): string {
   if (tag !== undefined) return tag

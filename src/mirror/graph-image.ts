@@ -15,7 +15,7 @@ import { mediaTypes } from '../oci/media-type.ts'
 import type { Platform } from '../oci/platform.ts'
 import { formatReference, parseReference, type Reference } from '../oci/reference.ts'
 import { byDigest } from './closure.ts'
-import { graphImageDestination, type MirrorTarget } from './destination.ts'
+import { type MirrorTarget, targetRepository } from './destination.ts'
 import { type GraphData, graphDataEntries } from './graph-data.ts'
 import { type BaseImage, configOver, readBase } from './graph-image-base.ts'
 import { keepMadeImage, readMadeImage } from './kept-made-image.ts'
@@ -40,9 +40,16 @@ export interface GraphImageOptions {
   readonly signal: AbortSignal
 }
 
-/** The graph image as it is wanted at a target. */
+/** True for the image that `graphImageSelected` wants, whatever its digest. */
+export function isGraphImage({ registry, repository }: Reference): boolean {
+  return registry === reference.registry && repository === reference.repository
+}
+
+/** The graph image as it is wanted at a target (name: openshift/oc-mirror `internal/pkg/release/const.go`). */
 export function graphImageSelected(target: MirrorTarget): SelectedImage {
-  return { source: reference, class: 'release', destination: graphImageDestination(target), why: 'platform.graph' }
+  const { repository, tag } = reference
+  const destination = { ...targetRepository(target, repository), ...(tag !== undefined && { tag }) }
+  return { source: reference, class: 'release', destination, why: 'platform.graph' }
 }
 
 /**

@@ -1,7 +1,8 @@
 import { join } from 'node:path'
 import { formatReference, repositoryName } from '../oci/reference.ts'
 import { renderUpdateService } from '../openshift/update-service.ts'
-import { graphImageDestination, type MirrorTarget, releaseRepositories, targetRepository } from './destination.ts'
+import { type MirrorTarget, releaseRepositories, targetRepository } from './destination.ts'
+import { graphImageSelected } from './graph-image.ts'
 import { readIfPresent, type Workspace, writeIfChanged } from './workspace.ts'
 
 /**
@@ -14,7 +15,7 @@ export async function writeUpdateService(workspace: Workspace, target: MirrorTar
   const text = await readIfPresent(path)
   const spec = {
     releases: repositoryName(targetRepository(target, releaseRepositories.images)),
-    graphDataImage: formatReference(graphImageDestination(target)),
+    graphDataImage: formatReference(graphImageSelected(target).destination),
   }
   await writeIfChanged(path, renderUpdateService(spec, text === undefined ? undefined : { text, file: path }))
   return path
