@@ -45,11 +45,15 @@ export function graphOfChannel(data: GraphData, { channel, architecture, release
     if (own.includes(channel) && !isRemoved) builder.add(asAnswered(release, own))
   }
   const blocked = blockedByTarget(data, architecture)
+  const rules = new EdgeRules(described, architecture)
   for (const [to, sources] of edgesInto(described)) {
-    const rules = rulesFor(to, { described, blocked: blocked.get(to) ?? [], architecture })
+    const target = builder.indexOf(to)
+    if (target === undefined) continue
     for (const from of sources) {
-      const risks = rules.risks(from)
-      if (risks.length > 0 || !rules.isRemoved(from)) builder.connect(builder.indexOf(from), builder.indexOf(to), risks)
+      const blocking = (blocked.get(to) ?? []).filter((one) => one.from.test(`${from}+${architecture}`))
+      const risks = blocking.flatMap(({ risk }) => risk ?? [])
+      const isRemoved = blocking.length > 0 || rules.isRemoved(from, to)
+      if (risks.length > 0 || !isRemoved) builder.connect(builder.indexOf(from), target, risks)
     }
   }
   return builder.build()
@@ -117,26 +121,32 @@ function withoutBuild(version: string): string {
   return version.split('+')[0] ?? version
 }
 
-interface RuleSource {
-  readonly described: readonly DescribedRelease[]
-  readonly blocked: readonly BlockedEdges[]
-  readonly architecture: string
+interface RemovedSources {
+  readonly versions: readonly string[]
+  readonly pattern: RegExp | undefined
 }
 
-function rulesFor(to: string, { described, blocked, architecture }: RuleSource) {
-  const metadata = described.find(({ version }) => version === to)?.metadata ?? {}
-  const pattern = metadata[`${prefix}.previous.remove_regex`]
-  const removedPattern = pattern === undefined ? undefined : compileBlockedVersions(pattern)
-  const removed = listed(metadata, 'previous.remove').map(withoutBuild)
-  const refusing = described.filter((one) => listed(one.metadata, 'next.remove').map(withoutBuild).includes(to))
-  const matching = (from: string) => blocked.filter((one) => one.from.test(`${from}+${architecture}`))
-  return {
-    risks: (from: string) => matching(from).flatMap(({ risk }) => risk ?? []),
-    isRemoved: (from: string) =>
-      removed.includes('*') ||
-      removed.includes(from) ||
-      removedPattern?.test(`${from}+${architecture}`) === true ||
-      refusing.some(({ version }) => version === from) ||
-      matching(from).length > 0,
+/** What releases themselves say of edges that are not to be. */
+class EdgeRules {
+  readonly #architecture: string
+  readonly #previous = new Map<string, RemovedSources>()
+  readonly #next = new Map<string, readonly string[]>()
+
+  constructor(described: readonly DescribedRelease[], architecture: string) {
+    this.#architecture = architecture
+    for (const { version, metadata } of described) {
+      const text = metadata[`${prefix}.previous.remove_regex`]
+      const versions = listed(metadata, 'previous.remove').map(withoutBuild)
+      this.#previous.set(version, { versions, pattern: text === undefined ? undefined : compileBlockedVersions(text) })
+      this.#next.set(version, listed(metadata, 'next.remove').map(withoutBuild))
+    }
+  }
+
+  isRemoved(from: string, to: string): boolean {
+    const { versions = [], pattern } = this.#previous.get(to) ?? {}
+    const isOutOfTarget = versions.includes('*') || versions.includes(from)
+    return (
+      isOutOfTarget || pattern?.test(`${from}+${this.#architecture}`) || this.#next.get(from)?.includes(to) || false
+    )
   }
 }

@@ -177,6 +177,23 @@ test('a range that the channel itself holds is not widened by the answers of oth
   assert.equal(versions(across, { name: 'stable-4.18', minVersion: '4.16.40' }), '4.16.40 4.17.20 4.18.1 4.18.9')
 })
 
+test('a path stays in the channel where that is as safe, and leaves it for one with fewer risks', () => {
+  const wish = { name: 'stable-4.18', minVersion: '4.17.1', shortestPath: true }
+  const channels = {
+    '4.17.1': ['stable-4.17', 'stable-4.18'],
+    '4.17.2': ['stable-4.17', 'stable-4.18'],
+    '4.17.3': ['stable-4.17', 'stable-4.18'],
+    '4.17.9': ['stable-4.17'],
+    '4.18.1': ['stable-4.18'],
+  }
+  const outside = { '4.17.1': ['4.17.2', '4.17.9'], '4.17.9': ['4.18.1'], '4.17.2': ['4.17.3'] }
+  const safe = sketchedGraph({ ...outside, '4.17.3': ['4.18.1'] }, { channels })
+  assert.equal(versions(safe, wish), '4.17.1 4.17.2 4.17.3 4.18.1')
+  const risky = sketchedGraph({ ...outside, '4.17.3': [['4.18.1', 'A']] }, { channels })
+  assert.equal(versions(risky, wish), '4.17.1 4.17.9 4.18.1')
+  assert.equal(versions(sketchedGraph(outside, { channels }), wish), '4.17.1 4.17.9 4.18.1')
+})
+
 test('versions of OKD are ordered by their date', () => {
   const okd = ['4.15.0-0.okd-2024-03-10-010116', '4.14.0-0.okd-2024-01-26-175629', '4.15.0-0.okd-2024-02-23-163410']
   const graph = sketchedGraph({ [okd[1] ?? '']: [okd[2] ?? ''], [okd[2] ?? '']: [okd[0] ?? ''] })

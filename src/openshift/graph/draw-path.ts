@@ -86,7 +86,9 @@ function summary({ hops, riskyHops, alternatives, fewestHops }: UpdatePath, opti
     alternatives === 0
       ? ''
       : ` ${counted(alternatives, 'other path')} ${alternatives === 1 ? 'is' : 'are'} as short and as safe.`
-  const shorter = fewestHops < hops.length ? ` With known risks taken, ${counted(fewestHops, 'update')} would do.` : ''
+  const more = count === 0 ? '' : 'more '
+  const shorter =
+    fewestHops < hops.length ? ` With ${more}known risks taken, ${counted(fewestHops, 'update')} would do.` : ''
   const text = `${counted(hops.length, 'update')}, ${risks}.${others}${shorter}`
   return wrap(text, { first: '', rest: '', width: Math.max(options.width ?? 100, 40) })
 }

@@ -21,9 +21,15 @@ const ConditionalEdges = z.object({
   edges: z.array(z.object({ from: z.string(), to: z.string() })),
   risks: z.array(Risk).min(1),
 })
+/** What is empty may be null: so Go writes it. */
+const list = <T extends z.ZodType>(item: T) =>
+  z
+    .array(item)
+    .nullable()
+    .transform((items) => items ?? [])
 const Answer = z.object({
-  nodes: z.array(Release),
-  edges: z.array(Edge),
+  nodes: list(Release),
+  edges: list(Edge),
   conditionalEdges: z.array(ConditionalEdges).nullish(),
 })
 /** openshift/cincinnati `commons/src/lib.rs`, GraphError */
@@ -116,7 +122,7 @@ function riskOf({ name, message, url, matchingRules }: z.infer<typeof Risk>): Up
   return { name, message: message.trim(), url, ...(isEvery && { everyCluster: true }) }
 }
 
-/** True where a bracket or a string that was opened is open at the end. */
+/** True where a bracket that was opened is open at the end. */
 function isCutShort(text: string): boolean {
   if (!/^\s*[{[]/.test(text)) return false
   let depth = 0
@@ -130,5 +136,5 @@ function isCutShort(text: string): boolean {
     else if (letter === '{' || letter === '[') depth += 1
     else if (letter === '}' || letter === ']') depth -= 1
   }
-  return isInString || depth > 0
+  return depth > 0
 }

@@ -107,7 +107,7 @@ function readYaml(file: DataFile) {
   const place = (path: readonly PropertyKey[]) => `${file.path}:${lineOf(document, lines, path)}`
   return {
     as<T>(schema: z.ZodType<T>): T {
-      const result = schema.safeParse(document.toJS({ maxAliasCount: 0 }))
+      const result = schema.safeParse(toPlain(document, place([])))
       if (result.success) return result.data
       const [issue] = result.error.issues
       throw invalid(place(issue?.path ?? []), [issue?.path.join('.'), issue?.message].filter(Boolean).join(': '))
@@ -120,6 +120,15 @@ function readYaml(file: DataFile) {
       }
     },
     hasAny: (fields: readonly string[]) => fields.some((field) => document.has(field)),
+  }
+}
+
+/** No published file has an alias, and aliases can unfold without end. */
+function toPlain(document: ReturnType<typeof parseDocument>, place: string): unknown {
+  try {
+    return document.toJS({ maxAliasCount: 0 })
+  } catch (cause) {
+    throw cause instanceof ReferenceError ? invalid(place, 'aliases are not allowed', cause) : cause
   }
 }
 

@@ -89,6 +89,11 @@ test('releases without an image, and edges that lead nowhere in this channel, ar
   assert.deepEqual(edgesOf(graph), ['4.1.0 > 4.1.1: A'])
 })
 
+test('what is empty may be null', () => {
+  const answer = { version: 1, nodes: [{ ...node('4.1.0'), metadata: null }], edges: null, conditionalEdges: null }
+  assert.deepEqual(parsed(answer), { releases: [{ ...node('4.1.0'), metadata: {} }], edges: [[]] })
+})
+
 const faults: Readonly<Record<string, readonly [unknown, string]>> = {
   'an empty answer': ['', 'it is empty'],
   'a page of a proxy': ['<html>Log in</html>', 'it is not JSON, but begins with "<html>Log in</html>"'],

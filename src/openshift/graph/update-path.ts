@@ -42,7 +42,8 @@ interface Cost {
 export function shortestUpdatePath(graph: UpdateGraph, { from, to }: { from: string; to: string }): UpdatePath {
   const start = findRelease(graph, from)
   const end = findRelease(graph, to)
-  const costs = costsTo(graph, end, { avoidsRisks: true })
+  const incoming = edgesInto(graph)
+  const costs = costsTo(end, incoming, { avoidsRisks: true })
   const cost = costs[start]
   if (!cost) throw noPath(graph, start, end)
   const hops = hopsAlong(graph, { start, end, costs })
@@ -52,7 +53,7 @@ export function shortestUpdatePath(graph: UpdateGraph, { from, to }: { from: str
     hops,
     riskyHops: cost.risky,
     alternatives: countPaths(graph, { start, end, costs }) - 1,
-    fewestHops: costsTo(graph, end, { avoidsRisks: false })[start]?.hops ?? 0,
+    fewestHops: costsTo(end, incoming, { avoidsRisks: false })[start]?.hops ?? 0,
   }
 }
 
@@ -61,9 +62,12 @@ export function shortestUpdatePath(graph: UpdateGraph, { from, to }: { from: str
  *
  * One level for each number of risky hops; within it, breadth first. A release is settled once, so circles end.
  */
-function costsTo(graph: UpdateGraph, end: number, { avoidsRisks }: { avoidsRisks: boolean }): (Cost | undefined)[] {
-  const costs = new Array<Cost | undefined>(graph.releases.length).fill(undefined)
-  const incoming = edgesInto(graph)
+function costsTo(
+  end: number,
+  incoming: IncomingEdges,
+  { avoidsRisks }: { avoidsRisks: boolean },
+): readonly (Cost | undefined)[] {
+  const costs = new Array<Cost | undefined>(incoming.length).fill(undefined)
   let level = new Rounds()
   level.add(end, { hops: 0, risks: 0 })
   for (let risky = 0; !level.isEmpty; risky += 1) {
@@ -111,7 +115,10 @@ interface IncomingEdge {
   readonly risks: number
 }
 
-function edgesInto(graph: UpdateGraph): readonly (readonly IncomingEdge[])[] {
+type IncomingEdges = readonly (readonly IncomingEdge[])[]
+
+/** By the release that they lead to. */
+function edgesInto(graph: UpdateGraph): IncomingEdges {
   const incoming = graph.releases.map((): IncomingEdge[] => [])
   for (const [from, edges] of graph.edges.entries()) {
     for (const { to, risks } of edges) incoming[to]?.push({ from, risks: risks.length })
@@ -169,8 +176,9 @@ function countPaths(graph: UpdateGraph, { start, end, costs }: Ends): number {
 
 function noPath(graph: UpdateGraph, start: number, end: number): KnownError {
   const [from, to] = [graph.releases[start]?.version ?? '', graph.releases[end]?.version ?? '']
-  const before = namesOf(graph, costsTo(graph, end, { avoidsRisks: false }))
-  const after = namesOf(graph, costsTo(reversed(graph), start, { avoidsRisks: false }))
+  const outgoing = graph.edges.map((edges) => edges.map((edge): IncomingEdge => ({ from: edge.to, risks: 0 })))
+  const before = namesOf(graph, costsTo(end, edgesInto(graph), { avoidsRisks: false }))
+  const after = namesOf(graph, costsTo(start, outgoing, { avoidsRisks: false }))
   const reached =
     after.length > 1 ? `${from} leads to ${spanOf(after.filter((one) => one !== from))}` : `${from} leads nowhere`
   const leading =
@@ -189,9 +197,4 @@ function spanOf(versions: readonly string[]): string {
   const [first, last] = [versions[0], versions.at(-1)]
   if (versions.length <= 3) return versions.join(', ')
   return `${versions.length} releases from ${first} to ${last}`
-}
-
-function reversed(graph: UpdateGraph): UpdateGraph {
-  const edges = edgesInto(graph).map((into) => into.map(({ from }): UpdateEdge => ({ to: from, risks: [] })))
-  return { releases: graph.releases, edges }
 }
