@@ -77,8 +77,9 @@ function freeName(first: string, taken: ReadonlySet<string>): string {
   }
 }
 
+/** A name by digest has none. */
 function tagOf(identity: string): string {
-  return /:([A-Za-z0-9_][A-Za-z0-9_.-]{0,127})$/.exec(identity)?.[1] ?? 'release'
+  return /^[^@]+:([A-Za-z0-9_][A-Za-z0-9_.-]{0,127})$/.exec(identity)?.[1] ?? 'release'
 }
 
 /**
