@@ -3,7 +3,7 @@ import { algorithmOf, type Digest, hexOf } from '../oci/digest.ts'
 import type { ReleaseSignature, SignatureSource } from './signature-source.ts'
 
 /** The name of the `number`th signature of a release among the documents of an archive. */
-export function signatureDocumentName(digest: Digest, number: number): string {
+function signatureDocumentName(digest: Digest, number: number): string {
   return `signatures/${algorithmOf(digest)}-${hexOf(digest)}-${number}`
 }
 
