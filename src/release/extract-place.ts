@@ -1,0 +1,134 @@
+/** Files on their way to where a person asked for them: they get their name when they are whole, and replace nothing by chance. */
+import { createHash } from 'node:crypto'
+import { createReadStream } from 'node:fs'
+import { chmod, copyFile, type FileHandle, link, lstat, mkdir, open, rename, rm } from 'node:fs/promises'
+import { dirname } from 'node:path'
+import { hasSystemCode, KnownError } from '../errors/known-error.ts'
+import { randomId } from '../host/random.ts'
+
+export interface PlacementOptions {
+  /** Permission bits, whatever the umask. */
+  readonly mode: number
+  /** Replace what is there. */
+  readonly isForced: boolean
+}
+
+/** `same`: these very bytes were there already. */
+export type Placed = 'written' | 'same'
+
+export class Placement {
+  /** Where the file is until it is published. */
+  readonly staged: string
+  readonly #path: string
+  readonly #options: PlacementOptions
+
+  constructor(path: string, options: PlacementOptions) {
+    this.#path = path
+    this.#options = options
+    this.staged = `${path}.${randomId()}.new`
+  }
+
+  /** Writes the file from its beginning, also where it was written before. */
+  async write(content: AsyncIterable<Uint8Array> | Iterable<Uint8Array>): Promise<void> {
+    await this.#onDisk(async () => {
+      await mkdir(dirname(this.staged), { recursive: true })
+      const file = await open(this.staged, 'w', 0o600)
+      try {
+        for await (const chunk of content) await writeAll(file, chunk)
+        await file.datasync()
+      } finally {
+        await file.close()
+      }
+    })
+  }
+
+  /** The same file under another name; where the disk has no links, a copy. */
+  async writeAs(other: string): Promise<void> {
+    await this.#onDisk(async () => {
+      await mkdir(dirname(this.staged), { recursive: true })
+      await link(other, this.staged).catch((error: unknown) => {
+        if (hasSystemCode(error, 'EPERM', 'ENOTSUP', 'EXDEV', 'EMLINK', 'ENOSYS')) return copyFile(other, this.staged)
+        throw error
+      })
+    })
+  }
+
+  /**
+   * Gives the file its name.
+   *
+   * @throws KnownError FILE_EXISTS where something else is there, unless it is to be replaced
+   */
+  async publish(): Promise<Placed> {
+    const isSame = await this.#isThere()
+    if (isSame) {
+      await rm(this.staged)
+      await chmod(this.#path, this.#options.mode)
+      return 'same'
+    }
+    await chmod(this.staged, this.#options.mode)
+    await rename(this.staged, this.#path)
+    return 'written'
+  }
+
+  /** Removes what is not published. */
+  async discard(): Promise<void> {
+    await rm(this.staged, { force: true })
+  }
+
+  /** True where these bytes are there, false where nothing is, or may be replaced. */
+  async #isThere(): Promise<boolean> {
+    const there = await lstat(this.#path).catch((error: unknown) => {
+      if (hasSystemCode(error, 'ENOENT')) return undefined
+      throw error
+    })
+    if (!there) return false
+    if (there.isFile() && (await hashOf(this.#path)) === (await hashOf(this.staged))) return true
+    if (this.#options.isForced && !there.isDirectory()) return false
+    const what = there.isDirectory() ? 'a directory' : 'another file'
+    throw new KnownError('FILE_EXISTS', `${this.#path} is there already, and is ${what}`, {
+      details: { file: this.#path },
+    })
+  }
+
+  async #onDisk(action: () => Promise<void>): Promise<void> {
+    try {
+      await action()
+    } catch (cause) {
+      throw writeError(this.#path, cause)
+    }
+  }
+}
+
+function writeError(path: string, cause: unknown): unknown {
+  const details = { file: path }
+  if (hasSystemCode(cause, 'ENOSPC', 'EDQUOT'))
+    return new KnownError('DISK_FULL', `No space left to write ${path}`, { details, cause })
+  if (hasSystemCode(cause, 'EACCES', 'EPERM', 'EROFS', 'ENOTDIR', 'EEXIST', 'EFBIG'))
+    return new KnownError('FILE_UNWRITABLE', `${path} cannot be written: ${cause.message}`, { details, cause })
+  return cause
+}
+
+/** Writes a small file. */
+export async function placeFile(path: string, bytes: Uint8Array, isForced: boolean): Promise<Placed> {
+  const placement = new Placement(path, { mode: 0o644, isForced })
+  try {
+    await placement.write([bytes])
+    return await placement.publish()
+  } finally {
+    await placement.discard()
+  }
+}
+
+/** SHA-256 of a file, in hex digits. */
+export async function hashOf(path: string): Promise<string> {
+  const hash = createHash('sha256')
+  for await (const chunk of createReadStream(path, { highWaterMark: 512 * 1024 })) hash.update(chunk)
+  return hash.digest('hex')
+}
+
+async function writeAll(file: FileHandle, chunk: Uint8Array): Promise<void> {
+  for (let written = 0; written < chunk.byteLength; ) {
+    const { bytesWritten } = await file.write(chunk, written)
+    written += bytesWritten
+  }
+}
