@@ -30,7 +30,7 @@ export interface LayerEntry {
 /**
  * Calls `visit` for every entry, and returns when the last byte of the layer has been read: what `open` proves is proven then.
  *
- * @throws KnownError LAYER_UNSAFE for a path outside the root, PAYLOAD_INVALID for what is no such archive, and what `open` throws
+ * @throws KnownError LAYER_UNSAFE for a path outside the root, PAYLOAD_INVALID for what is no such archive, and what `open` and `visit` throw
  */
 export async function readLayer(
   { open, origin }: Pick<ImageLayers, 'open' | 'origin'>,
@@ -50,18 +50,39 @@ export async function readLayer(
       const sparseName = pax['GNU.sparse.name']
       const path = safePath(sparseName ?? name, { origin, layer: layer.digest })
       const kind = Object.keys(pax).some((key) => key.startsWith('GNU.sparse.')) ? 'sparse' : kindOf(type)
-      await visit({ path, kind, link: linkname ?? '', content: entry as AsyncIterable<Uint8Array> })
+      await visitEntry(visit, { path, kind, link: linkname ?? '', content: entry as AsyncIterable<Uint8Array> })
       // Of what was read to its end nothing is left, and of the rest nothing is wanted.
       entry.resume()
     }
     await source.drain()
   } catch (error) {
+    if (error instanceof VisitFailed) throw error.cause
     if (error instanceof KnownError) throw error
     source.throwFailure()
     throw unreadable(origin, layer, error)
   } finally {
     compressed.destroy()
     await source.close()
+  }
+}
+
+/** What a visitor threw by itself: no fault of the layer. */
+class VisitFailed extends Error {}
+
+async function visitEntry(visit: (entry: LayerEntry) => Promise<void> | void, entry: LayerEntry): Promise<void> {
+  let broken: unknown
+  const watched = async function* (): AsyncGenerator<Uint8Array> {
+    try {
+      yield* entry.content
+    } catch (error) {
+      broken = error
+      throw error
+    }
+  }
+  try {
+    await visit({ ...entry, content: watched() })
+  } catch (error) {
+    throw error === broken ? error : new VisitFailed('', { cause: error })
   }
 }
 

@@ -175,6 +175,18 @@ test('a layer whose bytes are others than its digest says is refused, also where
   await assert.rejects(take(path, [lying]), { code: 'BLOB_DIGEST_MISMATCH' })
 })
 
+test('what the sink throws is told as it is', async () => {
+  const { opened: _, ...image } = imageOf([layer(tarFile(path, 'x'), tarFile('after', 'y'.repeat(100_000)))])
+  const failure = new Error('the disk is gone')
+  const taking = takeLayerFiles([path], {
+    ...image,
+    sink: async () => {
+      throw failure
+    },
+  })
+  await assert.rejects(taking, failure)
+})
+
 test('bytes behind the end of the archive are read, since the digest counts them', async () => {
   const bytes = Buffer.concat([gzipSync(Buffer.concat([...writeTar([tarFile(path, 'x')])])), Buffer.alloc(200_000)])
   const opened: number[] = []
