@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { pathToFileURL } from 'node:url'
 import { channelsKey, releaseNodes, type ServedGraph, startGraphServer } from '../../testkit/graph-server.ts'
+import { startScriptedProxy } from '../../testkit/scripted-proxy.ts'
 import { tempDir } from '../../testkit/temp-dir.ts'
 import { testWebClient } from '../../testkit/test-web-client.ts'
 import { KnownError } from '../errors/known-error.ts'
@@ -128,5 +129,20 @@ test('an answer on disk stands for the service', async (t) => {
   assert.equal(
     parseUpdateGraph(answer, 'answer').releases[2]?.metadata[channelsKey],
     'candidate-4.18,eus-4.18,candidate-4.19',
+  )
+})
+
+test('without an override the public services are asked, each for its own releases', async (t) => {
+  // A proxy that lets nobody through: nothing leaves this machine.
+  const proxy = await startScriptedProxy(t, 'user:fence')
+  const { client: web } = testWebClient(t, { proxies: { https: new URL(proxy.url), noProxy: '' } })
+  const client = new GraphClient({ web })
+  for (const type of ['ocp', 'okd'] as const) {
+    const answer = client.readAnswer({ type, channel: 'stable-4.18', architecture: 'amd64' }, t.signal)
+    await assert.rejects(answer, { code: 'GRAPH_UNAVAILABLE', message: /answered 407 to CONNECT/ })
+  }
+  assert.deepEqual(
+    [...new Set(proxy.requests)],
+    ['CONNECT api.openshift.com:443', 'CONNECT origin-release.ci.openshift.org:443'],
   )
 })

@@ -23,7 +23,7 @@ export class Exchange {
   readonly #pool: ChunkPool
   readonly #onReceived: (bytes: number) => void
   readonly #watch: IdleWatch
-  #isAnswered = false
+  #answer: IncomingMessage | undefined
   #isConnected = false
 
   constructor(message: ClientRequest, request: HttpRequest, options: TransportOptions & { pool: ChunkPool }) {
@@ -33,25 +33,27 @@ export class Exchange {
     this.#idleTimeoutMs = options.idleTimeoutMs
     this.#onReceived = options.onReceived
     this.#watch = new IdleWatch(options.clock, options.connectTimeoutMs, (idleMs) =>
-      message.destroy(silence(this.#isConnected, idleMs)),
+      this.#breakOff(silence(this.#isConnected, idleMs)),
     )
   }
 
   run(): Promise<HttpAnswer> {
     const { signal, url } = this.#request
     return new Promise((resolve, reject) => {
-      const onAbort = () => this.#message.destroy(signal?.reason)
+      const onAbort = () => this.#breakOff(signal?.reason)
       signal?.addEventListener('abort', onAbort, { once: true })
       this.#message.once('close', () => {
         signal?.removeEventListener('abort', onAbort)
         this.#watch.stop()
       })
       this.#message.on('error', (error) =>
-        reject(signal?.aborted ? signal.reason : staleOr(error, this.#message.reusedSocket && !this.#isAnswered)),
+        reject(
+          signal?.aborted ? signal.reason : staleOr(error, this.#message.reusedSocket && this.#answer === undefined),
+        ),
       )
       this.#message.once('socket', (socket) => this.#onSocket(socket))
       this.#message.once('response', (body: IncomingMessage) => {
-        this.#isAnswered = true
+        this.#answer = body
         this.#watch.restart(this.#idleTimeoutMs)
         body.once('close', () => this.#watch.stop())
         resolve({
@@ -62,17 +64,23 @@ export class Exchange {
         })
       })
       this.#send().catch((error: unknown) => {
-        if (this.#isAnswered) return
+        if (this.#answer !== undefined) return
         reject(error)
         this.#message.destroy()
       })
     })
   }
 
+  /** An answer that is destroyed with its request would only say that it was aborted. */
+  #breakOff(reason: Error): void {
+    if (this.#answer === undefined) this.#message.destroy(reason)
+    else this.#answer.destroy(reason)
+  }
+
   #onSocket(socket: Socket): void {
     const connected = () => {
       this.#isConnected = true
-      if (this.#isAnswered) return
+      if (this.#answer !== undefined) return
       // The body may have begun to wait for its source before: then the silence is still not the peer's.
       const isStarving = this.#watch.paused
       this.#watch.restart(this.#idleTimeoutMs)
@@ -90,8 +98,8 @@ export class Exchange {
       await body.writeTo(this.#sink())
       this.#message.end()
     }
-    if (answerTimeoutMs !== undefined && !this.#isAnswered) {
-      this.#message.once('finish', () => this.#isAnswered || this.#watch.restart(answerTimeoutMs))
+    if (answerTimeoutMs !== undefined && this.#answer === undefined) {
+      this.#message.once('finish', () => this.#answer !== undefined || this.#watch.restart(answerTimeoutMs))
     }
   }
 
@@ -110,7 +118,7 @@ export class Exchange {
 
   #write(chunk: Uint8Array): Promise<void> | undefined {
     // An answer before the end of the request is a refusal: sending the rest would be in vain.
-    if (this.#isAnswered || this.#message.destroyed) return Promise.reject(new Error('the request is over'))
+    if (this.#answer !== undefined || this.#message.destroyed) return Promise.reject(new Error('the request is over'))
     this.#message.write(chunk, () => this.#pool.giveBack(chunk))
     this.#watch.touch()
     if (this.#message.writableLength < maxBufferedBytes) return undefined
@@ -124,7 +132,7 @@ export class Exchange {
         this.#message.off('close', settle)
         this.#message.off('response', settle)
         this.#watch.touch()
-        if (this.#isAnswered || this.#message.destroyed) reject(new Error('the request is over'))
+        if (this.#answer !== undefined || this.#message.destroyed) reject(new Error('the request is over'))
         else resolve()
       }
       this.#message.on('drain', settle)

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { type TestContext, test } from 'node:test'
+import { startScriptedProxy } from '../../testkit/scripted-proxy.ts'
 import { startScriptedWeb } from '../../testkit/scripted-web.ts'
 import { testWebClient } from '../../testkit/test-web-client.ts'
 
@@ -15,7 +16,7 @@ async function setUp(t: TestContext) {
     for await (const chunk of client.open(new URL(`${web.url}/boot.iso`), request)) chunks.push(chunk)
     return Buffer.concat(chunks)
   }
-  return { web, bytes, read, clock }
+  return { web, bytes, read, client, clock }
 }
 
 test('a file arrives whole, and from any offset', async (t) => {
@@ -68,4 +69,52 @@ test('a link that is cut at the same byte every time is given up', async (t) => 
   web.fault({ cutAfter: 0 })
   await assert.rejects(read(), { code: 'WEB_UNREACHABLE', message: /the connection was cut/ })
   assert.equal(web.requests.length, 6)
+})
+
+test('a file that is changed before its first byte arrived is read as it is now', async (t) => {
+  const { web, bytes, read } = await setUp(t)
+  web.fault({ times: 1, cutAfter: 0, headers: { etag: '"an older one"' } })
+  assert.deepEqual(await read(), bytes)
+})
+
+test('a server that falls silent is left after the idle time, and the download goes on', async (t) => {
+  const { web, bytes, client, clock } = await setUp(t)
+  web.fault({ times: 1, stallAfter: 100_000 })
+  const chunks: Uint8Array[] = []
+  let received = 0
+  await client.open(new URL(`${web.url}/boot.iso`), { what: 'boot image', signal: t.signal }).forEachChunk((chunk) => {
+    chunks.push(chunk)
+    received += chunk.byteLength
+    if (received === 100_000) setImmediate(() => clock.advance(60_000))
+    return undefined
+  })
+  assert.deepEqual(Buffer.concat(chunks), bytes)
+})
+
+test('a server that stays silent is told as that, directly and through a proxy', async (t) => {
+  const { web } = await setUp(t)
+  const proxy = await startScriptedProxy(t)
+  web.fault({ stallAfter: 1000 })
+  const request = { what: 'boot image', signal: t.signal }
+  for (const proxies of [{ noProxy: '' }, { http: new URL(proxy.url), noProxy: '', proxyLoopback: true }]) {
+    const { client, clock } = testWebClient(t, { proxies, limits: { retries: { attempts: 1 } } })
+    const reading = client.open(new URL(`${web.url}/boot.iso`), request).forEachChunk(() => {
+      setImmediate(() => clock.advance(60_000))
+      return undefined
+    })
+    await assert.rejects(reading, { code: 'WEB_UNREACHABLE', message: /boot image: GET .*: no byte for 60 s/ })
+  }
+  assert.equal(proxy.requests.length, 1)
+})
+
+test('an aborted download throws the reason it was aborted with', async (t) => {
+  const { web, client } = await setUp(t)
+  web.fault({ stallAfter: 1000 })
+  const abort = new AbortController()
+  const request = { what: 'boot image', signal: abort.signal }
+  const reading = client.open(new URL(`${web.url}/boot.iso`), request).forEachChunk(() => {
+    abort.abort(new Error('enough'))
+    return undefined
+  })
+  await assert.rejects(reading, /enough/)
 })

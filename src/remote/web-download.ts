@@ -34,9 +34,11 @@ export class WebDownload implements ChunkStream {
   async forEachChunk(consume: ChunkConsumer, options?: ConsumeOptions): Promise<void> {
     const { offset = 0, size, signal } = this.#options
     const progress = new DownloadProgress(offset, consume, options)
-    const version: FileVersion = { size, validator: undefined }
+    let version: FileVersion = { size, validator: undefined }
     for (let attempt = 1; ; attempt += 1) {
       const before = progress.position
+      // Of a file of which nothing is here yet, any version will do.
+      if (before === offset) version = { size, validator: undefined }
       try {
         await this.#read(progress, version, attempt)
         if (version.size === undefined || progress.position === version.size) return

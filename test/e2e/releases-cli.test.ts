@@ -168,6 +168,10 @@ mirror:
         shortestPath: true
 `,
   )
+  const file = join(await tempDir(t), 'isc.yaml')
+  await writeFile(file, stdout.slice(stdout.indexOf('kind:')))
+  const checked = await run(['config', 'check', file])
+  assert.equal(checked.status, 0, checked.stdout + checked.stderr)
   const asked = server.requests.map(({ path }) => new URL(path, server.url).searchParams.get('channel'))
   assert.deepEqual(asked.toSorted(), ['stable-4.16', 'stable-4.17', 'stable-4.18'])
 })
