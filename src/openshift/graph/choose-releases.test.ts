@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { noGraphs, stable413 } from '../../../testkit/real-graphs.ts'
+import { noGraphs, realAnswers, stable413 } from '../../../testkit/real-graphs.ts'
 import { risk, sketchedGraph } from '../../../testkit/update-graphs.ts'
 import { type ChannelRequest, channelsFor, chooseReleases } from './choose-releases.ts'
 import { parseUpdateGraph, type UpdateGraph } from './update-graph.ts'
@@ -112,6 +112,7 @@ test('a risk that no path avoids is told, for a path and for a range', () => {
   const graph = sketchedGraph({ '4.17.0': ['4.17.1'], '4.17.1': [['4.17.2', 'A', 'B']] })
   const risks = ['A', 'B'].map((name) => ({ from: '4.17.1', to: '4.17.2', risk: risk(name) }))
   assert.deepEqual(choose(graph, { minVersion: '4.17.0', shortestPath: true }).risks, risks)
+  assert.equal(choose(graph, { minVersion: '4.17.0', shortestPath: true }).path?.riskyHops, 1)
   assert.deepEqual(choose(graph, { minVersion: '4.17.0' }).risks, risks)
   assert.deepEqual(choose(graph, { full: true }).risks, [])
 })
@@ -192,6 +193,8 @@ test('a path stays in the channel where that is as safe, and leaves it for one w
   const risky = sketchedGraph({ ...outside, '4.17.3': [['4.18.1', 'A']] }, { channels })
   assert.equal(versions(risky, wish), '4.17.1 4.17.9 4.18.1')
   assert.equal(versions(sketchedGraph(outside, { channels }), wish), '4.17.1 4.17.9 4.18.1')
+  const both = { ...outside, '4.17.9': [['4.18.1', 'B']], '4.17.3': [['4.18.1', 'A']] } as const
+  assert.equal(versions(sketchedGraph(both, { channels }), wish), '4.17.1 4.17.2 4.17.3 4.18.1')
 })
 
 test('versions of OKD are ordered by their date', () => {
@@ -212,4 +215,16 @@ test('of the real stable-4.13, a range holds as many releases as its JSON lists 
   assert.equal(versions(graph, wish), expected.map((patch) => `4.13.${patch}`).join(' '))
   assert.equal(versions(graph, { name: 'stable-4.13' }), `4.13.${Math.max(...patches)}`)
   assert.equal(versions(graph, { name: 'stable-4.13', full: true }).split(' ').length, listed.length)
+})
+
+test("on the graph of oc-mirror's own tests the choice is what those tests expect", { skip: noGraphs }, () => {
+  const answer = realAnswers().find(({ name }) => name.endsWith('test-arch-stable-4.0.json'))
+  const graph = parseUpdateGraph(answer?.bytes ?? '', 'stable-4.0')
+  const name = 'stable-4.0'
+  const ends = { name, minVersion: '4.0.0-4', shortestPath: true }
+  assert.equal(versions(graph, { ...ends, maxVersion: '4.0.0-5' }), '4.0.0-4 4.0.0-5')
+  assert.equal(versions(graph, { ...ends, maxVersion: '4.0.0-8' }), '4.0.0-4 4.0.0-5 4.0.0-6 4.0.0-8')
+  assert.equal(versions(graph, { name }), '4.0.0-8')
+  assert.equal(versions(graph, { name, minVersion: '4.0.0-5' }), '4.0.0-5 4.0.0-6 4.0.0-7 4.0.0-8')
+  assert.equal(versions(graph, { name, full: true }).split(' ')[0], '4.0.0-0.okd-0')
 })

@@ -39,6 +39,8 @@ export interface ChosenReleases {
   readonly releases: readonly ChosenRelease[]
   /** Risks that even the safest way from the lowest to the highest of them takes; none where no way was asked for. */
   readonly risks: readonly TakenRisk[]
+  /** With `shortestPath`: the path that the releases are of. */
+  readonly path?: UpdatePath
 }
 
 interface ChooseOptions {
@@ -136,9 +138,10 @@ function alongPath(path: UpdatePath, { name }: ChannelRequest): ChosenReleases {
   const [from, to] = [path.releases[0]?.version, path.releases.at(-1)?.version]
   const reason = (index: number) =>
     from === to
-      ? `head of ${name}`
+      ? `${from} of ${name}`
       : `update path from ${from} to ${to} in ${name}, ${index} of ${path.hops.length} updates`
-  return { releases: path.releases.map((release, index) => ({ ...release, why: reason(index) })), risks: risksOf(path) }
+  const releases = path.releases.map((release, index) => ({ ...release, why: reason(index) }))
+  return { releases, risks: risksOf(path), path }
 }
 
 function risksOf({ hops }: UpdatePath): readonly TakenRisk[] {
