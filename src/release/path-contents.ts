@@ -5,7 +5,7 @@ import type { Digest } from '../oci/digest.ts'
 import { parseReference } from '../oci/reference.ts'
 import type { UpdateRelease } from '../openshift/graph/update-graph.ts'
 import { readReleaseContents } from './payload-contents.ts'
-import type { ReleaseContents } from './release-contents.ts'
+import type { ContentsProblem, ReleaseContents } from './release-contents.ts'
 
 export interface ReleaseShare {
   readonly version: string
@@ -18,6 +18,8 @@ export interface ReleaseShare {
   readonly newBytes: number
   /** Components whose size could not be found out. */
   readonly unknown: number
+  /** Of the first of them. */
+  readonly problem?: ContentsProblem
 }
 
 export interface PathShares {
@@ -25,6 +27,14 @@ export interface PathShares {
   readonly releases: readonly ReleaseShare[]
   /** Of the whole path, every blob once. */
   readonly bytes: number
+}
+
+export interface PathSharesOptions {
+  readonly source: ContentSource
+  readonly architecture: string
+  readonly signal: AbortSignal
+  /** Told what is being read. */
+  readonly tell?: (line: string) => void
 }
 
 /** A release has some 190 manifests to read, 16 at a time: more releases at once would only wait for each other. */
@@ -35,16 +45,17 @@ const releasesAtOnce = 2
  */
 export async function readPathShares(
   releases: readonly UpdateRelease[],
-  options: { readonly source: ContentSource; readonly architecture: string; readonly signal: AbortSignal },
+  { tell, ...options }: PathSharesOptions,
 ): Promise<PathShares> {
-  const contents = await mapConcurrently(releases, releasesAtOnce, ({ payload }) =>
-    readReleaseContents(parseReference(payload), { ...options, withImages: true }),
-  )
+  const contents = await mapConcurrently(releases, releasesAtOnce, async ({ version, payload }) => {
+    tell?.(`reading the manifests of ${version}`)
+    return readReleaseContents(parseReference(payload), { ...options, withImages: true })
+  })
   return pathShares(contents)
 }
 
 /** Pure: the shares of releases in the order in which they are mirrored. */
-export function pathShares(contents: readonly ReleaseContents[]): PathShares {
+function pathShares(contents: readonly ReleaseContents[]): PathShares {
   const images = new Set<Digest>()
   const blobs = new Map<Digest, number>()
   const releases = contents.map((release) => shareOf(release, images, blobs))
@@ -57,6 +68,7 @@ function shareOf(release: ReleaseContents, images: Set<Digest>, known: Map<Diges
   const own = new Map(stored.flatMap((one) => one.blobs).map(({ digest, size }) => [digest, size]))
   const fresh = new Map([...own].filter(([digest]) => !known.has(digest)))
   const newImages = new Set(stored.map(({ digest }) => digest)).difference(images)
+  const problem = components.find((component) => component.problem !== undefined)?.problem
   for (const digest of newImages) images.add(digest)
   for (const [digest, size] of fresh) known.set(digest, size)
   return {
@@ -66,6 +78,7 @@ function shareOf(release: ReleaseContents, images: Set<Digest>, known: Map<Diges
     bytes: sum(own.values()),
     newBytes: sum(fresh.values()),
     unknown: components.filter((component) => component.image === undefined).length,
+    ...(problem && { problem }),
   }
 }
 

@@ -1,6 +1,7 @@
 /** `list releases` and `release path`, as processes, against an update service on loopback. */
 import assert from 'node:assert/strict'
-import { mkdir, writeFile } from 'node:fs/promises'
+import { existsSync } from 'node:fs'
+import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { testCertificate } from '../../testkit/certificates.ts'
@@ -286,4 +287,22 @@ test('release path --size tells what each release adds to the mirror', async (t)
     bytes,
     [...blobsOfContent(content).values()].reduce((sum, size) => sum + size, 0),
   )
+  registry.fault({ path: new RegExp(`art-dev/manifests/${made[1]?.components[3]?.image.digest}`), status: 404 })
+  const partly = await runCli([...question, '--registries-conf', conf])
+  assert.equal(partly.status, 1)
+  assert.match(partly.stdout, /● 4\.18\.9 {3}12 components, 1 of unknown size/)
+  assert.match(partly.stderr, /^4\.18\.9: .*sha256:[0-9a-f]{64}/)
+})
+
+test('the real answer of stable-4.13 is listed whole, and its paths are drawn', async (t) => {
+  const file = new URL('../../../shared/data/mirror/oc-mirror/graph/amd64-stable-4.13.json', import.meta.url)
+  if (!existsSync(file)) return t.skip('the answer of stable-4.13 is not there')
+  const real: ServedGraph = JSON.parse(await readFile(file, 'utf8'))
+  const server = await startGraphServer(t, { graphs: { amd64: real } })
+  const env = { UPDATE_URL_OVERRIDE: server.graphUrl }
+  const listed = await runCli(['list', 'releases', '--channel', 'stable-4.13'], { env })
+  const [, , first, ...others] = listed.stdout.trimEnd().split('\n')
+  assert.deepEqual([first, others.length + 1], ['4.12.0', real.nodes.length])
+  const { stdout, stderr } = await runCli(['release', 'path', '--from', '4.12.20', '--to', '4.13.36'], { env })
+  assert.match(stdout, /^channel stable-4\.13, amd64\n\n● 4\.12\.20\n[\s\S]*● 4\.13\.36\n\n\d updates?, /, stderr)
 })

@@ -66,7 +66,12 @@ export function definePath(command: Command, host: CommandHost): void {
       const context = host.context()
       const view = await look(options, context)
       context.stdout(context.json ? `${JSON.stringify(pathDocument(view))}\n` : renderPath(view))
-      host.done(view.shares?.releases.some(({ unknown }) => unknown > 0) ? 1 : 0)
+      const problems = view.shares?.releases.flatMap(({ version, problem }) =>
+        problem ? [{ version, ...problem }] : [],
+      )
+      for (const { version, message, hint } of problems ?? [])
+        context.stderr(`${version}: ${message}\n  next: ${hint}\n`)
+      host.done(problems?.length ? 1 : 0)
     })
 }
 
@@ -96,7 +101,9 @@ async function openReader(options: PathOptions, context: CliContext): Promise<{ 
 async function sharesOf(releases: PathView['found']['path']['releases'], options: PathOptions, context: CliContext) {
   const { source, close } = await openRegistries(options, context)
   try {
-    return await readPathShares(releases, { source, architecture: options.arch, signal: context.signal })
+    const { signal, isTerminal, stderr } = context
+    const tell = (line: string) => isTerminal && stderr(`${line}\n`)
+    return await readPathShares(releases, { source, architecture: options.arch, signal, tell })
   } finally {
     close()
   }
