@@ -61,19 +61,26 @@ export async function readReferringSignatures(place: AttachmentPlace): Promise<R
   const { source, repository, digest, signal } = place
   const signatures: (SigstoreSignature | SigstoreFault)[] = []
   const bundles: (SigstoreBundle | SigstoreFault)[] = []
-  for (const referrer of await source.referrers(at(repository), digest, signal)) {
-    const isBundle = artifactTypes.bundle.test(referrer.artifactType ?? '')
-    if (!isBundle && referrer.artifactType !== artifactTypes.simpleSigning) continue
+  for (const referrer of await source.referrers(at(repository, digest), digest, signal)) {
+    const { artifactType: listed } = referrer
+    if (listed !== undefined && !isSignatureType(listed)) continue
     const raw = await source.fetchManifest(at(repository, referrer.digest), signal)
-    if (raw === undefined) continue
     const name = formatReference(at(repository, referrer.digest))
-    const manifest = imageManifest(raw, name)
-    if (manifest.subject?.digest !== digest) continue
+    const manifest = raw && parseManifest(raw.bytes, raw.descriptor.mediaType, name)
+    if (manifest?.kind !== 'image' || manifest.subject?.digest !== digest) continue
+    // Some registries list it without its type.
+    const type = listed ?? manifest.artifactType ?? ''
+    if (!isSignatureType(type)) continue
+    const isBundle = type !== artifactTypes.simpleSigning
     const layers = await readLayers(place, manifest, name)
     if (!isBundle) signatures.push(...layers)
     else bundles.push(...layers.map((one) => (one instanceof SigstoreFault ? one : bundleOf(one))))
   }
   return { signatures, bundles }
+}
+
+function isSignatureType(type: string): boolean {
+  return type === artifactTypes.simpleSigning || artifactTypes.bundle.test(type)
 }
 
 function bundleOf({ payload, origin }: SigstoreSignature): SigstoreBundle {
