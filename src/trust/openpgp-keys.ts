@@ -46,10 +46,21 @@ export async function keyRules(): Promise<Config> {
  */
 export const maySelfSignBySha1Until = Date.UTC(2019, 0, 19)
 
-/** @throws KnownError KEY_INVALID where a source holds no public key, or one that cannot be read */
+/**
+ * A key that stands there several times is one key, with everything that any copy says: a revocation, a later end.
+ *
+ * @throws KnownError KEY_INVALID where a source holds no public key, or one that cannot be read
+ */
 export async function loadKeys(sources: readonly KeySource[]): Promise<Keyring> {
-  const rings = await Promise.all(sources.map(readSource))
-  return rings.flat()
+  const keys = new Map<string, TrustedKey>()
+  for (const { key, origin } of (await Promise.all(sources.map(readSource))).flat()) {
+    const known = keys.get(key.getFingerprint())
+    keys.set(
+      key.getFingerprint(),
+      known === undefined ? { key, origin } : { ...known, key: await known.key.update(key) },
+    )
+  }
+  return [...keys.values()]
 }
 
 async function readSource({ content, origin }: KeySource): Promise<TrustedKey[]> {

@@ -191,6 +191,21 @@ describe('each fault has its own message', () => {
     await refused(t, bytes, signerOf(privateKey), ['key-revoked', /was revoked on 2026-05-01T00:00:00Z: stolen/])
   })
 
+  test('a key of which one copy is revoked', async () => {
+    const signer = await makeReleaseSigner()
+    const bytes = await signRelease(signer, { digest })
+    const { privateKey } = await revokeKey({
+      key: signer.key,
+      date: new Date('2026-05-01T00:00:00Z'),
+      format: 'object',
+    })
+    const keys = await keysOf(signer, signerOf(privateKey), signer)
+    assert.equal(keys.length, 1)
+    await assert.rejects(verifyMessage({ bytes, keys, now, what: 'Signature 1' }), {
+      message: /was revoked on 2026-05-01/,
+    })
+  })
+
   test('a key that vouches for itself by SHA-1 since 2019, and one by MD5 whenever', async (t) => {
     const bySha1 = await makeReleaseSigner({ ...rsa, selfSignatureHash: enums.hash.sha1 })
     await refused(t, await signRelease(bySha1, { digest }), bySha1, ['key-weak', /itself by SHA-1, made on 2026-01-01/])

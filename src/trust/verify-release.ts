@@ -93,7 +93,7 @@ function noneHolds(image: string, digest: Digest, rejected: readonly RejectedSig
   const details = { image, digest, signatures: rejected.length }
   const [first, ...others] = rejected
   if (first === undefined) {
-    const name = image === digest ? digest : `${image} (${digest})`
+    const name = image.includes(digest) ? image : `${image} (${digest})`
     return new KnownError('SIGNATURE_MISSING', `${name} has no release signature`, { details, hint: unsignedHint })
   }
   if (others.length === 0) return first.error
