@@ -41,7 +41,7 @@ function renderTotal({ releases, bytes }: PathShares): string {
 }
 
 /** An ImageSetConfiguration that mirrors exactly this path. */
-export function imageSetConfiguration({ found, type, architecture }: PathView): string {
+function imageSetConfiguration({ found, type, architecture }: PathView): string {
   const [first, last] = [found.path.releases[0], found.path.releases.at(-1)]
   const lines = [
     'kind: ImageSetConfiguration',
