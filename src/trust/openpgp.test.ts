@@ -301,3 +301,21 @@ test('what gpg signs holds here, and what is signed here holds for gpg', async (
   gpg.run(['--import'], own.publicKey)
   assert.equal(gpg.run(['--decrypt'], await signRelease(own, { digest })).toString(), releaseClaim({ digest }))
 })
+
+test('a subkey that is made for signing signs for its key', async (t) => {
+  const program = peer(t, 'gpg')
+  if (program === undefined) return
+  const gpg = await gpgHome(t, program)
+  gpg.run(['--quick-gen-key', 'Peer <peer@example.com>', 'rsa2048', 'cert', 'never'])
+  const [{ key } = assert.fail()] = await loadKeys([{ content: gpg.run(['--export']), origin: 'gpg' }])
+  const fingerprint = key.getFingerprint().toUpperCase()
+  gpg.run(['--quick-add-key', fingerprint, 'ed25519', 'sign', 'never'])
+  const bytes = gpg.run(['--sign'], releaseClaim({ digest }))
+  const keys = await loadKeys([{ content: gpg.run(['--export']), origin: 'gpg' }])
+  const { signer } = await verifyMessage({ bytes, keys, now: Date.now(), what: 'Signature 1' })
+  assert.equal(signer.fingerprint, fingerprint)
+  assert.equal(signer.keyId, keys[0]?.key.subkeys[0]?.getKeyID().toHex().toUpperCase())
+  await assert.rejects(verifyMessage({ bytes, keys: [{ key, origin: 'old' }], now: Date.now(), what: 'Signature 1' }), {
+    message: /is signed by key .*, which is not among the trusted keys/,
+  })
+})

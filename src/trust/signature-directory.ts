@@ -46,9 +46,9 @@ export class SignatureDirectory implements SignatureSource {
   async #names(): Promise<string[]> {
     try {
       return await readdir(this.#path)
-    } catch (error) {
-      if (hasSystemCode(error, 'ENOENT')) return []
-      throw error
+    } catch (cause) {
+      if (hasSystemCode(cause, 'ENOENT')) return []
+      throw new KnownError('FILE_UNREADABLE', `${this.#path} cannot be read`, { details: { file: this.#path }, cause })
     }
   }
 
