@@ -22,6 +22,7 @@ export interface MirrorOptions extends AccessOptions, OcMirrorOptions {
   for?: string
   signKey?: string
   verifyKey?: string
+  sigstoreKey?: string[]
   acceptOrder?: boolean
   repair?: string
 }
@@ -36,6 +37,7 @@ export function addMirrorOptions(command: Command): Command {
     .option('--plan <file>', 'carry out this plan instead of making one')
     .option('--on-failure <policy>', 'CLASS=fail|warn|skip,… for release, operator, additional, helm (default: fail)')
     .option('--retry-failed', 'try only what the last run could not bring')
+    .option('--sigstore-key <file...>', 'public keys (PEM), one of which must have signed each release with sigstore')
     .option('--icsp', 'also write an ImageContentSourcePolicy, for clusters before 4.13')
     .option('--archive-size <size>', 'to disk: size of a volume: 650MiB, 4GiB (default: archiveSize)', parseByteSize)
     .option('--base <receipt>', 'to disk: carry only what this receipt of the target does not name')

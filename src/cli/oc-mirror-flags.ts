@@ -3,7 +3,7 @@
  *
  * Source: openshift/oc-mirror `internal/pkg/cli/{executor,delete}.go`, `internal/pkg/mirror/options.go`.
  */
-import { readCount, readDay } from './flag-values.ts'
+import { readBoolean, readCount, readDay } from './flag-values.ts'
 
 /**
  * `works`: the same meaning. `ignored`: accepted, and `reason` is told once. `refused`: to go on without it would silently
@@ -101,11 +101,29 @@ export const ocMirrorFlags: readonly OcMirrorFlag[] = [
   },
   { flags: '-q, --quiet', verdict: 'works', on: 'mirror', help: 'show no progress' },
   {
-    flags: '--secure-policy',
-    verdict: 'refused',
+    flags: '--secure-policy [yes]',
+    verdict: 'works',
     on: 'mirror',
-    reason:
-      'signatures are copied, but this version does not verify them by a policy; leave the flag out, and let the cluster verify (ClusterImagePolicy), or check the sources with skopeo copy and a policy.json before',
+    help: 'mirror only images that fulfil policy.json (containers-policy.json(5)); checked before the first byte',
+    read: readBoolean,
+  },
+  {
+    flags: '--policy <file>',
+    verdict: 'works',
+    on: 'mirror',
+    help: 'with --secure-policy: this file instead of ~/.config/containers/policy.json or /etc/containers/policy.json',
+  },
+  {
+    flags: '--registries.d <dir>',
+    verdict: 'works',
+    on: 'mirror',
+    help: 'with --secure-policy: where it is written which registries have signature stores (containers-registries.d(5))',
+  },
+  {
+    flags: '--ignore-release-signature',
+    verdict: 'works',
+    on: 'mirror',
+    help: 'mirror releases whose OpenPGP signature is missing or wrong; each is told',
   },
   ...ignored(noCache, 'all', '--cache-dir <dir>'),
   ...ignored('there is no cache, so nothing else holds what is deleted', 'delete', '--force-cache-delete'),
@@ -120,16 +138,11 @@ export const ocMirrorFlags: readonly OcMirrorFlag[] = [
     'mirror',
     '--strict-archive',
   ),
-  ...ignored('without --secure-policy no policy is looked at, here as in oc-mirror', 'all', '--policy <file>'),
   ...ignored(
-    'signatures and attestations beside an image in its registry are always copied; signature stores elsewhere are not read',
-    'all',
+    'nothing is copied by a deletion, so no policy is looked at',
+    'delete',
+    '--policy <file>',
     '--registries.d <dir>',
-  ),
-  ...ignored(
-    'this version does not check the GPG signature of a release, so there is nothing to leave out',
-    'mirror',
-    '--ignore-release-signature',
   ),
   ...ignored('nothing is put into the storage of podman', 'mirror', '--rootless-storage-path <dir>'),
   ...ignored('every run looks at what is there and brings what is not', 'mirror', '-f, --force'),
@@ -144,8 +157,4 @@ export const ocMirrorFlags: readonly OcMirrorFlag[] = [
 /** Variables that are heard by oc-mirror and not here, with the reason. */
 export const ignoredVariables: Readonly<Record<string, string>> = {
   OC_MIRROR_CACHE: noCache,
-  UPDATE_URL_OVERRIDE: 'this version does not ask for update graphs: name releases in platform.release',
-  VERSION_FILTER: 'this version does not choose releases from channels: name them in platform.release',
-  OCP_SIGNATURE_URL: 'this version does not check the GPG signature of a release',
-  OCP_SIGNATURE_VERIFICATION_PK: 'this version does not check the GPG signature of a release',
 }

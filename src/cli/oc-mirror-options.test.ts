@@ -48,22 +48,22 @@ for (const { flags, verdict, on, reason } of ocMirrorFlags.filter((flag) => !isG
     test(`${command} ${name}, as oc-mirror has it: ${verdict}`, () => {
       const { options, args } = parseFor(command, [name, ...value, 'docker://lab/ocp'])
       assert.deepEqual(args, ['docker://lab/ocp'])
-      if (verdict === 'works') assert.deepEqual(ignoredFlags(options), [])
-      if (verdict === 'ignored') assert.deepEqual(ignoredFlags(options), [`${name} is ignored: ${reason}`])
+      if (verdict === 'works') assert.deepEqual(ignoredFlags(options, command), [])
+      if (verdict === 'ignored') assert.deepEqual(ignoredFlags(options, command), [`${name} is ignored: ${reason}`])
       if (verdict === 'refused') {
         const expected = {
           code: 'USAGE',
           message: new RegExp(`^${name} cannot be carried out: `),
           hint: /leave .* out/i,
         }
-        assert.throws(() => ignoredFlags(options), expected)
+        assert.throws(() => ignoredFlags(options, command), expected)
       }
     })
 }
 
 test('what is ignored is told in one line each, short flags and variables too', () => {
   const { options } = parse('-p', '55001', '-f', '--cache-dir', '/cache', '--v2', '-c', 'isc.yaml', 'file://disk')
-  const lines = ignoredFlags(options, { OC_MIRROR_CACHE: '/cache', HOME: '/root', UPDATE_URL_OVERRIDE: '' })
+  const lines = ignoredFlags(options, 'mirror', { OC_MIRROR_CACHE: '/cache', HOME: '/root', UPDATE_URL_OVERRIDE: '' })
   assert.deepEqual(
     lines.map((line) => line.split(' is ignored: ')[0]),
     ['--cache-dir', '--port', '--force', 'OC_MIRROR_CACHE'],
@@ -77,7 +77,7 @@ test('what is ignored is told in one line each, short flags and variables too', 
 test('a flag without a value may say true or false, as Go writes it, and never takes the next word', () => {
   assert.equal(parse('--remove-signatures=true', 'docker://lab').options.removeSignatures, true)
   assert.equal(parse('--remove-signatures=false', 'docker://lab').options.removeSignatures, undefined)
-  assert.deepEqual(ignoredFlags(parse('--secure-policy=false', 'docker://lab').options), [])
+  assert.deepEqual(ignoredFlags(parse('--secure-policy=false', 'docker://lab').options, 'mirror'), [])
   assert.equal(parse('--dry-run=T', 'docker://lab').options['dryRun'], true)
   const { options, args } = parse('--dest-tls-verify', 'docker://lab')
   assert.deepEqual([options['destTlsVerify'], args], [true, ['docker://lab']])

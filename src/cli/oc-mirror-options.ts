@@ -16,6 +16,10 @@ export interface OcMirrorOptions {
   removeSignatures?: boolean
   dryRunManifestLists?: boolean
   quiet?: boolean
+  securePolicy?: boolean
+  policy?: string
+  'registries.d'?: string
+  ignoreReleaseSignature?: boolean
 }
 
 /**
@@ -66,8 +70,8 @@ function withoutGoBoolean(command: Command, word: string, next = ''): string[] {
  * @param options as commander gives them
  * @throws KnownError USAGE for a flag without which nothing may go on
  */
-export function ignoredFlags(options: object, env: Env = {}): readonly string[] {
-  const given = ocMirrorFlags.filter((flag) => Reflect.get(options, optionOf(flag).attributeName()) !== undefined)
+export function ignoredFlags(options: object, on: 'mirror' | 'delete', env: Env = {}): readonly string[] {
+  const given = flagsOf(on).filter((flag) => Reflect.get(options, optionOf(flag).attributeName()) !== undefined)
   const refused = given.find(({ verdict }) => verdict === 'refused')
   if (refused) throw refusal(refused)
   const variables = Object.entries(ignoredVariables).filter(([name]) => env[name])

@@ -86,21 +86,8 @@ type Part = readonly [path: ValuePath, of: ContentClass, words: readonly [what: 
 function unsupportedRelease(platform: Content['platform']): Part[] {
   const at = (field: string, what: string, instead: string): Part => [['platform', field], 'release', [what, instead]]
   const parts: Part[] = []
-  if (platform?.channels?.length)
-    parts.push(
-      at('channels', 'choosing releases by channel', 'name the release image itself in mirror.platform.release'),
-    )
-  if (platform?.graph) parts.push(at('graph', 'the image with the update graph', 'take it out, or write graph: false'))
   if (platform?.platforms?.length)
     parts.push(at('platforms', 'choosing platforms of a release', 'take it out: every platform is mirrored'))
-  if (platform?.kubeVirtContainer)
-    parts.push(
-      at(
-        'kubeVirtContainer',
-        'the KubeVirt disk image',
-        'take it out, and name that image in mirror.additionalImages where it is needed',
-      ),
-    )
   return parts
 }
 

@@ -20,6 +20,13 @@ import type { FailedImage } from '../mirror/failures.ts'
 import { parsePlan } from '../mirror/plan-file.ts'
 import type { ContentSource, ContentTarget } from '../oci/content.ts'
 import { formatReference } from '../oci/reference.ts'
+import { graphCacheDirectory, withGraphCache } from '../release/graph-cache.ts'
+import { graphsFromDocuments } from '../release/graph-document.ts'
+import type { GraphSource } from '../release/graph-source.ts'
+import { signaturesFromDocuments } from '../trust/signature-documents.ts'
+import type { SignatureSource } from '../trust/signature-source.ts'
+import { unpackDocuments } from './archive-documents.ts'
+import type { MirrorServices } from './mirror-services.ts'
 import { type MirrorRequest, type MirrorResult, mirrorToMirror } from './mirror-to-mirror.ts'
 import { openOcMirrorSource } from './oc-mirror-source.ts'
 
@@ -110,11 +117,33 @@ async function loadArchive(
     const source = archiveSource([archive], {
       beyond: { source: request.registry, locate: (path) => targetRepository(request.target, path) },
     })
-    const result = await mirrorToMirror({ ...request, config, source, isLocalSource: true })
+    const documents = unpackDocuments(archive.record, found.stem)
+    const services = closedServices(request, {
+      graphs: graphsFromDocuments(documents),
+      signatures: signaturesFromDocuments(documents),
+    })
+    const result = await mirrorToMirror({ ...request, config, source, isLocalSource: true, services })
     if (!request.isDryRun) await record(archive, result, request)
     return { archive, findings, result }
   } finally {
     await archive.close()
+  }
+}
+
+/**
+ * What the archive carries answers instead of the services of the connected side. The answers of the update graph are kept:
+ * a deletion asks for them.
+ */
+function closedServices(
+  { workspace, services = {}, clock }: DiskToMirrorRequest,
+  { graphs, signatures }: { readonly graphs: GraphSource; readonly signatures: SignatureSource },
+): MirrorServices {
+  const directory = graphCacheDirectory(workspace.root)
+  return {
+    ...services,
+    graphs: withGraphCache(graphs, { directory, clock, report: () => undefined }),
+    trust: services.trust?.with({ signatures, mayBeMissing: true }),
+    making: undefined,
   }
 }
 
@@ -159,6 +188,7 @@ async function loadOcMirror(request: DiskToMirrorRequest): Promise<ArchiveLoad> 
     })
   }
   const { source, config, findings } = opened
-  const result = await mirrorToMirror({ ...request, config, source, isLocalSource: true })
+  const services = closedServices(request, opened)
+  const result = await mirrorToMirror({ ...request, config, source, isLocalSource: true, services })
   return { findings, result }
 }

@@ -26,6 +26,7 @@ import { recordFailed } from '../mirror/failed.ts'
 import { exitStatusOf, type FailurePolicy, failurePolicyOf } from '../mirror/failure-policy.ts'
 import { type FailedImage, Failures } from '../mirror/failures.ts'
 import { LocalContent, withLocalManifests } from '../mirror/local-content.ts'
+import { withMadeContent } from '../mirror/made-content.ts'
 import { mappingText } from '../mirror/mapping.ts'
 import { type MirrorPlan, planMirror, selectedOf } from '../mirror/plan.ts'
 import { parsePlan, planLines } from '../mirror/plan-file.ts'
@@ -38,6 +39,11 @@ import { withWorkspaceLock } from '../mirror/workspace-lock.ts'
 import type { ContentSource } from '../oci/content.ts'
 import type { Digest } from '../oci/digest.ts'
 import { formatReference } from '../oci/reference.ts'
+import { type RecordingGraphs, recordingGraphs } from '../release/graph-document.ts'
+import { packDocuments } from './archive-documents.ts'
+import { keptMadeImages } from './made-images.ts'
+import type { MirrorServices } from './mirror-services.ts'
+import { untrustedReleases } from './release-trust.ts'
 import { type Retry, selectWanted, type WantedSelection } from './select-wanted.ts'
 
 export interface MirrorToDiskRequest {
@@ -68,6 +74,7 @@ export interface MirrorToDiskRequest {
   readonly isRetry?: boolean
   /** Leave out signatures and whatever else is attached. */
   readonly withoutAttached?: boolean
+  readonly services?: MirrorServices
 }
 
 export interface MirrorToDiskResult {
@@ -79,7 +86,7 @@ export interface MirrorToDiskResult {
   readonly failures: readonly FailedImage[]
   readonly policy: FailurePolicy
   readonly retry?: Retry
-  /** What of the history could not be used. */
+  /** What of the history could not be used, and what else was noticed. */
   readonly findings: readonly Finding[]
   readonly report?: TransferReport
   readonly exitStatus: number
@@ -122,12 +129,18 @@ export async function mirrorToDisk(request: MirrorToDiskRequest): Promise<Mirror
 class DiskRun {
   readonly #request: MirrorToDiskRequest
   readonly #local: LocalContent
-  readonly #source: ContentSource
+  #source: ContentSource
   readonly #failures: Failures
   readonly #policy: FailurePolicy
+  readonly #services: MirrorServices
+  /** The answers of the update graph, which travel along. */
+  readonly #graphs: RecordingGraphs | undefined
 
   constructor(request: MirrorToDiskRequest) {
+    const { services = {} } = request
     this.#request = request
+    this.#graphs = services.graphs && recordingGraphs(services.graphs)
+    this.#services = { ...services, graphs: this.#graphs }
     this.#local = new LocalContent(request.workspace)
     this.#source = withLocalManifests(request.source, this.#local)
     this.#failures = new Failures(request.onEvent)
@@ -139,11 +152,12 @@ class DiskRun {
     const unfinished = isDryRun ? undefined : await readUnfinished(directory)
     const base = await openBase(historyDirectories(workspace.state).written, options)
     if (unfinished) return this.#goOn(unfinished, base)
-    const { images, blocked, retry } = given ? this.#selectPlanned(given) : await this.#select()
+    const { images, blocked, retry, findings } = given ? await this.#selectPlanned(given) : await this.#select()
     const whole = given ? new Map() : await this.#heldWhole(images, base)
     const resolved = given ? resolvedImagesOf(given) : await this.#resolveAll(images.filter((one) => !whole.has(one)))
     const prepared = this.#prepare({ images, whole, resolved }, base)
-    const about = { findings: base.findings, policy: this.#policy, ...(retry && { retry }) }
+    const noticed = [...base.findings, ...findings, ...(this.#services.trust?.findings ?? [])]
+    const about = { findings: noticed, policy: this.#policy, ...(retry && { retry }) }
     const result = { ...about, plan: prepared.plan, proven: whole.size, blocked }
     if (isDryRun) return { ...result, ...this.#outcome(), files: await this.#writeMapping(images, resolved) }
     const isNothingNew = prepared.draft.carried.length === 0 && resolved.length === 0
@@ -151,14 +165,20 @@ class DiskRun {
     return { ...result, ...(await this.#write(prepared)), files: [] }
   }
 
-  #selectPlanned(plan: MirrorPlan): Pick<WantedSelection, 'images' | 'blocked' | 'retry'> {
-    return { images: selectedImagesOf(plan, archiveTarget), blocked: [] }
+  async #selectPlanned(plan: MirrorPlan): Promise<WantedSelection> {
+    const images = selectedImagesOf(plan, archiveTarget)
+    const context = { source: this.#source, signal: this.#request.signal }
+    const untrusted = await untrustedReleases(plan, this.#services.trust, context)
+    for (const { image, error } of untrusted) this.#failures.add(image, error)
+    await this.#useKept()
+    return { images, made: [], blocked: [], unreadable: untrusted, findings: [] }
   }
 
   #resolveAll(images: readonly SelectedImage[]): Promise<ResolvedImage[]> {
     const { signal, onEvent, withoutAttached = false } = this.#request
     const failures = this.#failures
-    return resolveImages(images, { source: this.#source, signal, onEvent, failures, withoutAttached })
+    const { checkImage: check } = this.#services
+    return resolveImages(images, { source: this.#source, signal, onEvent, failures, withoutAttached, check })
   }
 
   /** As oc-mirror leaves them after a dry run: every image, and those that are not at the other side. */
@@ -176,9 +196,16 @@ class DiskRun {
     const { config, workspace, signal, isRetry = false } = this.#request
     const policy = this.#policy
     const context = { config, target: archiveTarget, workspace, signal, policy, isRetry, local: this.#local }
-    const selection = await selectWanted({ ...context, source: this.#source })
+    const selection = await selectWanted({ ...context, source: this.#source, services: this.#services })
+    this.#source = withMadeContent(this.#source, selection.made)
     for (const { image, error } of selection.unreadable) this.#failures.add(image, error)
     return selection
+  }
+
+  /** A plan names what was made by its digest: it is taken as it was made then. */
+  async #useKept(): Promise<void> {
+    const { workspace, signal } = this.#request
+    this.#source = withMadeContent(this.#source, await keptMadeImages(workspace, this.#services.making, signal))
   }
 
   /** The images of which the other side has everything, with their records in its last archive. */
@@ -229,6 +256,7 @@ class DiskRun {
       configuration,
       ...contentOf(plan, base.holds),
       images: records,
+      ...packDocuments(new Map([...(this.#graphs?.documents() ?? []), ...(this.#services.trust?.documents() ?? [])])),
       ...(failed.length > 0 && { failed }),
       plan: () => planLines(plan),
     }
@@ -250,6 +278,7 @@ class DiskRun {
     const held = new Set(draft.held.map(({ digest }) => digest))
     const plan = onlyCarried(parsePlan(planText, stem), (digest) => held.has(digest))
     onEvent({ type: 'mirror.planned', totals: plan.totals })
+    await this.#useKept()
     const written = await this.#write({ draft, plan, resolved: [] })
     const about = { findings: base.findings, policy: this.#policy }
     return { ...about, plan, proven: 0, blocked: [], files: [], ...written }

@@ -5,6 +5,7 @@
  */
 import { join } from 'node:path'
 import type { ImageSetConfiguration } from '../config/image-set-configuration.ts'
+import type { Finding } from '../errors/finding.ts'
 import { mapConcurrently } from '../host/concurrency.ts'
 import { checkFreeSpace } from '../host/free-space.ts'
 import type { ResolvedImage } from '../mirror/closure.ts'
@@ -15,8 +16,10 @@ import type { OnMirrorEvent } from '../mirror/events.ts'
 import { recordFailed } from '../mirror/failed.ts'
 import { exitStatusOf, type FailurePolicy, failurePolicyOf } from '../mirror/failure-policy.ts'
 import { type FailedImage, Failures } from '../mirror/failures.ts'
+import { isGraphImage } from '../mirror/graph-image.ts'
 import { Holdings } from '../mirror/holdings.ts'
 import { LocalContent, withLocalManifests } from '../mirror/local-content.ts'
+import { withMadeContent } from '../mirror/made-content.ts'
 import { mappingText } from '../mirror/mapping.ts'
 import { type MirrorPlan, planMirror } from '../mirror/plan.ts'
 import { planLines } from '../mirror/plan-file.ts'
@@ -24,13 +27,18 @@ import { resolvedImagesOf, selectedImagesOf } from '../mirror/planned-images.ts'
 import { groupAttached, resolveImages } from '../mirror/resolve-images.ts'
 import { mirrorSets, writeResources } from '../mirror/resources.ts'
 import type { SelectedImage } from '../mirror/selection.ts'
+import { writeSignatureConfigMaps } from '../mirror/signature-resources.ts'
 import { type TransferReport, transfer } from '../mirror/transfer.ts'
+import { writeUpdateService } from '../mirror/update-service-resource.ts'
 import { recordWanted } from '../mirror/wanted.ts'
 import { type Workspace, writeWhole } from '../mirror/workspace.ts'
 import { withWorkspaceLock } from '../mirror/workspace-lock.ts'
 import type { ContentSource, ContentTarget } from '../oci/content.ts'
 import type { Digest } from '../oci/digest.ts'
 import { formatReference } from '../oci/reference.ts'
+import { keptMadeImages } from './made-images.ts'
+import type { MirrorServices } from './mirror-services.ts'
+import { untrustedReleases } from './release-trust.ts'
 import { type Retry, selectWanted, type WantedSelection } from './select-wanted.ts'
 
 export interface MirrorRequest {
@@ -58,6 +66,7 @@ export interface MirrorRequest {
   readonly isRetry?: boolean
   /** Leave out signatures and whatever else is attached. */
   readonly withoutAttached?: boolean
+  readonly services?: MirrorServices
 }
 
 export interface MirrorResult {
@@ -70,6 +79,8 @@ export interface MirrorResult {
   readonly failures: readonly FailedImage[]
   readonly policy: FailurePolicy
   readonly retry?: Retry
+  /** What was noticed, and is no failure. */
+  readonly findings: readonly Finding[]
   readonly report?: TransferReport
   /** Paths of the files that were written, or found to be right. */
   readonly files: readonly string[]
@@ -93,13 +104,15 @@ interface Resolved {
 class MirrorRun {
   readonly #request: MirrorRequest
   readonly #local: LocalContent | undefined
-  readonly #source: ContentSource
+  #source: ContentSource
   readonly #targetName: string
   readonly #failures: Failures
   readonly #policy: FailurePolicy
+  readonly #services: MirrorServices
 
   constructor(request: MirrorRequest) {
     this.#request = request
+    this.#services = request.services ?? {}
     this.#local = request.isLocalSource ? undefined : new LocalContent(request.workspace)
     this.#source = this.#local ? withLocalManifests(request.source, this.#local) : request.source
     this.#targetName = formatMirrorTarget(request.target)
@@ -110,7 +123,7 @@ class MirrorRun {
   async run(): Promise<MirrorResult> {
     const { workspace, onEvent, isDryRun, plan: given } = this.#request
     const failures = this.#failures
-    const { images, blocked, retry } = given ? await this.#selectPlanned(given) : await this.#select()
+    const { images, blocked, retry, findings } = given ? await this.#selectPlanned(given) : await this.#select()
     const recorded = (await readDone(workspace)).get(this.#targetName) ?? []
     const suspects = recorded.filter(({ suspect }) => suspect !== undefined)
     const { resolved, present, proven } = given
@@ -119,7 +132,8 @@ class MirrorRun {
     const movable = resolved.filter(({ selected }) => !failures.has(selected))
     const plan = planMirror(this.#targetName, movable, (image) => present.has(image))
     onEvent({ type: 'mirror.planned', totals: plan.totals })
-    const base = { images, plan, proven, blocked, policy: this.#policy, ...(retry && { retry }) }
+    const about = { findings: [...findings, ...(this.#services.trust?.findings ?? [])], policy: this.#policy }
+    const base = { images, plan, proven, blocked, ...about, ...(retry && { retry }) }
     if (isDryRun) return { ...base, ...this.#outcome(), files: [await this.#writeMapping(images, resolved)] }
     const report = movable.length > 0 ? await this.#transfer(plan, suspects) : undefined
     const selected = resolved.map((image) => image.selected)
@@ -143,7 +157,9 @@ class MirrorRun {
 
   #resolveAll(images: readonly SelectedImage[]): Promise<ResolvedImage[]> {
     const { signal, onEvent, withoutAttached = false } = this.#request
-    return resolveImages(images, { source: this.#source, signal, onEvent, failures: this.#failures, withoutAttached })
+    const { checkImage: check } = this.#services
+    const failures = this.#failures
+    return resolveImages(images, { source: this.#source, signal, onEvent, failures, withoutAttached, check })
   }
 
   /** By the digests of a plan; what the target held when it was made, and has lost since, is looked up by them. */
@@ -159,18 +175,25 @@ class MirrorRun {
     return { resolved: [...planned.filter(isKnown), ...again], present, proven: 0 }
   }
 
-  async #selectPlanned(plan: MirrorPlan): Promise<Pick<WantedSelection, 'images' | 'blocked' | 'retry'>> {
-    const images = selectedImagesOf(plan, this.#request.target)
-    if (!this.#request.isDryRun) await recordWanted(this.#request.workspace, this.#targetName, images)
-    return { images, blocked: [] }
+  async #selectPlanned(plan: MirrorPlan): Promise<WantedSelection> {
+    const { target, workspace, isDryRun, signal } = this.#request
+    const images = selectedImagesOf(plan, target)
+    if (!isDryRun) await recordWanted(workspace, this.#targetName, images)
+    const untrusted = await untrustedReleases(plan, this.#services.trust, { source: this.#source, signal })
+    for (const { image, error } of untrusted) this.#failures.add(image, error)
+    const made = await keptMadeImages(workspace, this.#services.making, signal)
+    this.#source = withMadeContent(this.#source, made)
+    return { images, made, blocked: [], unreadable: untrusted, findings: [] }
   }
 
   async #select(): Promise<WantedSelection> {
     const { config, target, workspace, signal, isDryRun, isRetry = false } = this.#request
     const selection = await selectWanted({
       ...{ config, target, workspace, signal, isRetry, source: this.#source, policy: this.#policy },
+      services: this.#services,
       ...(this.#local && { local: this.#local }),
     })
+    this.#source = withMadeContent(this.#source, selection.made)
     for (const { image, error } of selection.unreadable) this.#failures.add(image, error)
     const wanted = [...selection.images, ...selection.unreadable.map(({ image }) => image)]
     if (!isDryRun && !isRetry) await recordWanted(workspace, this.#targetName, wanted)
@@ -230,8 +253,13 @@ class MirrorRun {
 
   async #writeResources(images: readonly SelectedImage[]): Promise<string[]> {
     const arrived = images.filter((image) => !this.#failures.has(image))
-    const sets = mirrorSets(arrived, { icsp: this.#request.icsp === true })
-    return writeResources(this.#request.workspace, sets)
+    const { workspace, icsp } = this.#request
+    const sets = await writeResources(workspace, mirrorSets(arrived, { icsp: icsp === true }))
+    const releases = arrived.filter(({ isReleaseImage }) => isReleaseImage).map(({ source }) => source)
+    const signatures = this.#services.trust?.signaturesOf(releases) ?? new Map()
+    const configMaps = await writeSignatureConfigMaps(workspace, signatures)
+    const hasGraph = arrived.some(({ source }) => isGraphImage(source))
+    return [...sets, ...configMaps, ...(hasGraph ? [await writeUpdateService(workspace, this.#request.target)] : [])]
   }
 
   async #writeMapping(images: readonly SelectedImage[], resolved: readonly ResolvedImage[]): Promise<string> {

@@ -7,6 +7,9 @@ import { KnownError } from '../errors/known-error.ts'
 import { type MirrorTarget, targetRepository } from '../mirror/destination.ts'
 import { storedNames } from '../mirror/oc-mirror-names.ts'
 import type { ContentSource } from '../oci/content.ts'
+import type { GraphSource } from '../release/graph-source.ts'
+import { signaturesFromOcMirror } from '../trust/signature-documents.ts'
+import type { SignatureSource } from '../trust/signature-source.ts'
 
 export interface OcMirrorRequest {
   /** Where the archives are, or the cache. */
@@ -23,6 +26,9 @@ export interface OcMirrorSource {
   readonly archive: OcMirrorArchive
   readonly source: ContentSource
   readonly config: ImageSetConfiguration
+  /** What the archive has of the working directory that it was made in. */
+  readonly graphs: GraphSource
+  readonly signatures: SignatureSource
   /** What is damaged or was passed over. */
   readonly findings: readonly Finding[]
 }
@@ -51,12 +57,42 @@ export async function openOcMirrorSource(request: OcMirrorRequest): Promise<OcMi
       where: { file },
     }),
   )
-  return { archive, source, config, findings }
+  return { archive, source, config, findings, graphs: graphsOf(archive), signatures: signaturesOf(archive) }
+}
+
+/** The answers that oc-mirror kept (openshift/oc-mirror `internal/pkg/release/cincinnati.go`). */
+function graphsOf(archive: OcMirrorArchive): GraphSource {
+  return {
+    readAnswer: async ({ channel, architecture }) => {
+      const name = `working-dir/hold-release/cincinnati-graph-data/${architecture}-${channel}.json`
+      const document = await archive.readDocument(name)
+      if (document) return document.bytes
+      throw new KnownError(
+        'GRAPH_UNAVAILABLE',
+        `${archive.directory} has no update graph of ${channel} (${architecture})`,
+        {
+          details: { channel, architecture, document: name },
+          hint: 'Name the release itself in mirror.platform.release of the configuration for this side.',
+        },
+      )
+    },
+  }
+}
+
+function signaturesOf(archive: OcMirrorArchive): SignatureSource {
+  return signaturesFromOcMirror(archive.documentNames, async (name) => {
+    const document = await archive.readDocument(name)
+    return document?.bytes ?? new Uint8Array()
+  })
 }
 
 async function newestConfiguration(archive: OcMirrorArchive): Promise<ImageSetConfiguration> {
   const newest = (await archive.configurations()).at(-1)
-  if (newest) return parseImageSetConfiguration({ file: `${basename(newest.file)}: ${newest.name}`, text: newest.text })
+  if (newest)
+    return parseImageSetConfiguration({
+      file: `${basename(newest.file)}: ${newest.name}`,
+      text: newest.bytes.toString('utf8'),
+    })
   throw new KnownError('USAGE', `${archive.directory} holds what oc-mirror wrote, and no configuration with it`, {
     hint: 'Name the ImageSetConfiguration that it was made with: -c FILE.',
   })

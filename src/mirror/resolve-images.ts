@@ -1,6 +1,5 @@
 import { mapConcurrently } from '../host/concurrency.ts'
 import type { ContentSource } from '../oci/content.ts'
-import type { Digest } from '../oci/digest.ts'
 import { type ResolvedImage, resolveImage } from './closure.ts'
 import type { OnMirrorEvent } from './events.ts'
 import type { Failures } from './failures.ts'
@@ -18,7 +17,8 @@ export interface ResolveOptions {
   readonly check?: CheckImage | undefined
 }
 
-export type CheckImage = (image: SelectedImage, digest: Digest) => Promise<void>
+/** @param source where the image is from: its signatures are there too */
+export type CheckImage = (image: ResolvedImage, source: ContentSource, signal: AbortSignal) => Promise<void>
 
 /** Every image with all that belongs to it: each image first, then what is attached to it. */
 export async function resolveImages(
@@ -29,7 +29,7 @@ export async function resolveImages(
   const resolved = await mapConcurrently(images, 16, async (image) => {
     try {
       const resolved = await resolveImage(image, { source, signal, withoutAttached })
-      if (check && resolved[0]) await check(image, resolved[0].digest)
+      if (check && resolved[0]) await check(resolved[0], source, signal)
       return resolved
     } catch (error) {
       signal.throwIfAborted()

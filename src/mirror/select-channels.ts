@@ -7,12 +7,11 @@ import { parseReference } from '../oci/reference.ts'
 import {
   type ChannelRequest,
   type ChosenRelease,
-  channelsFor,
   chooseReleases,
   type TakenRisk,
 } from '../openshift/graph/choose-releases.ts'
-import { mergeGraphs, parseUpdateGraph, type UpdateGraph } from '../openshift/graph/update-graph.ts'
 import { releaseTag } from '../openshift/release-tag.ts'
+import { readRequestedGraph } from '../release/graph-channels.ts'
 import type { GraphSource } from '../release/graph-source.ts'
 import { type MirrorTarget, releaseRepositories, targetRepository } from './destination.ts'
 import type { WantedRelease } from './select-release.ts'
@@ -67,7 +66,8 @@ export async function chooseByChannel(
 async function chooseOne(asked: AskedChannel, options: ChannelOptions): Promise<ChannelChoice> {
   const request = requestOf(asked.channel)
   try {
-    const graph = await readGraph(request, asked.architecture, options)
+    const { graphs, signal } = options
+    const graph = await readRequestedGraph(request, { graphs, architecture: asked.architecture, signal })
     const { releases, risks } = chooseReleases(graph, request, {
       ...(options.versionFilter && { filter: options.versionFilter }),
     })
@@ -92,18 +92,6 @@ function requestOf({ name, type, minVersion, maxVersion, shortestPath, full }: C
     ...(shortestPath !== undefined && { shortestPath }),
     ...(full !== undefined && { full }),
   }
-}
-
-async function readGraph(
-  request: ChannelRequest,
-  architecture: string,
-  { graphs, signal }: ChannelOptions,
-): Promise<UpdateGraph> {
-  const answers = await mapConcurrently(channelsFor(request), 4, async (channel) => {
-    const answer = await graphs.readAnswer({ type: request.type, channel, architecture }, signal)
-    return parseUpdateGraph(answer, `the update graph of ${channel} (${architecture})`)
-  })
-  return mergeGraphs(answers)
 }
 
 function wantedRelease({ version, payload, why }: ChosenRelease, { type }: ChannelRequest, architecture: string) {

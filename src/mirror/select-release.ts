@@ -36,6 +36,13 @@ export interface WantedRelease {
   readonly why: string
 }
 
+/** @param source where the release is from: its signatures may be there too */
+export type CheckRelease = (
+  release: Reference,
+  digest: Digest,
+  context: { readonly source: ContentSource; readonly signal: AbortSignal },
+) => Promise<void>
+
 export interface SelectOptions {
   readonly source: ContentSource
   /** Where layers from afar are kept; none where the source is on this machine. */
@@ -47,7 +54,7 @@ export interface SelectOptions {
    *
    * @param release by digest
    */
-  readonly checkRelease?: ((release: Reference, digest: Digest) => Promise<void>) | undefined
+  readonly checkRelease?: CheckRelease | undefined
 }
 
 /** The release that `platform.release` names. */
@@ -66,7 +73,7 @@ export async function selectRelease(
   options: SelectOptions,
 ): Promise<readonly SelectedImage[]> {
   const { image, tag } = release
-  if (options.checkRelease) await options.checkRelease(image, await digestAt(image, options))
+  if (options.checkRelease) await options.checkRelease(image, await digestAt(image, options), options)
   const payload = await readRelease(image, { ...options, tag })
   return [releaseImage(release, target), ...releaseComponents(payload, tag, target)]
 }

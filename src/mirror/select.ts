@@ -8,7 +8,9 @@ import { mapConcurrently } from '../host/concurrency.ts'
 import { formatReference, parseReference, type Reference } from '../oci/reference.ts'
 import type { GraphSource } from '../release/graph-source.ts'
 import { type MirrorTarget, tagFor, targetRepository } from './destination.ts'
+import { selectBootImages } from './select-boot-images.ts'
 import { chooseByChannel } from './select-channels.ts'
+import type { WantedFile } from './select-files.ts'
 import { selectKubeVirt } from './select-kubevirt.ts'
 import { namedRelease, releaseImage, type SelectOptions, selectRelease, type WantedRelease } from './select-release.ts'
 import type { ContentClass, SelectedImage, Selection } from './selection.ts'
@@ -22,12 +24,17 @@ export interface SelectImagesOptions extends SelectOptions {
   readonly versionFilter?: RegExp | undefined
 }
 
+export interface ImageSelection extends Selection {
+  /** The boot images that the releases name, where they are asked for. */
+  readonly bootFiles: readonly WantedFile[]
+}
+
 /** @throws KnownError CONFIG_INVALID when two images want the same name at the target */
 export async function selectImages(
   { mirror }: ImageSetConfiguration,
   target: MirrorTarget,
   options: SelectImagesOptions,
-): Promise<Selection> {
+): Promise<ImageSelection> {
   const { skip = new Set() } = options
   const platform = skip.has('release') ? undefined : mirror.platform
   const release = platform ? await selectPlatform(platform, target, options) : nothing
@@ -43,7 +50,7 @@ export async function selectImages(
   }
 }
 
-const nothing: Selection = { images: [], blocked: [], unreadable: [], findings: [] }
+const nothing: ImageSelection = { images: [], blocked: [], unreadable: [], findings: [], bootFiles: [] }
 
 function selectAdditional(
   { name, targetRepo, targetTag }: ImageSetConfiguration['mirror']['additionalImages'][number],
@@ -60,22 +67,24 @@ async function selectPlatform(
   platform: PlatformContent,
   target: MirrorTarget,
   options: SelectImagesOptions,
-): Promise<Selection> {
+): Promise<ImageSelection> {
   const named = platform.release === undefined ? [] : [namedRelease(readName(platform.release))]
   const { signal, graphs, versionFilter } = options
   const chosen = await chooseByChannel(platform, { graphs: graphs ?? noGraphs, versionFilter, target, signal })
   const releases = [...named, ...chosen.releases]
   const read = await mapConcurrently(releases, 4, (one) => readable(one, target, options))
-  const { architectures, kubeVirtContainer } = platform
+  const there = releases.filter((_, index) => read[index]?.unreadable.length === 0)
+  const { architectures, kubeVirtContainer, bootImages: entries = [] } = platform
   if (kubeVirtContainer) {
-    const there = releases.filter((_, index) => read[index]?.unreadable.length === 0)
     read.push(...(await mapConcurrently(there, 4, (one) => selectKubeVirt(one, { architectures, target }, options))))
   }
+  const boot = await mapConcurrently(there, 4, (one) => selectBootImages(one, { entries, target }, options))
   return {
     images: read.flatMap(({ images }) => images),
     blocked: [],
-    unreadable: [...chosen.unreadable, ...read.flatMap(({ unreadable }) => unreadable)],
-    findings: chosen.findings,
+    unreadable: [...chosen.unreadable, ...[...read, ...boot].flatMap(({ unreadable }) => unreadable)],
+    findings: [...chosen.findings, ...boot.flatMap(({ findings }) => findings)],
+    bootFiles: boot.flatMap(({ files }) => files),
   }
 }
 

@@ -23,7 +23,15 @@ async function writtenArchive(t: TestContext) {
     '--src-tls-verify=false',
   ]
   const volume = ['--archive-size', '10MiB']
-  const written = await runCli(['mirror', '-c', config, `file://${directory}`, ...side, ...volume])
+  const written = await runCli([
+    'mirror',
+    '-c',
+    config,
+    `file://${directory}`,
+    '--ignore-release-signature',
+    ...side,
+    ...volume,
+  ])
   assert.equal(written.status, 0, written.stderr)
   const volumes = (await readdir(directory)).filter((file) => file.endsWith('.tar')).sort()
   return { directory, side, volumes, read: (file = '') => readFile(join(directory, file)) }

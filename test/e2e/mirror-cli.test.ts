@@ -65,7 +65,7 @@ test('into a registry with TLS and a password: mirror, verify mirror and verify 
   const events = join(files.root, 'events.ndjson')
   const from = ['--registries-conf', upstream.registriesConf]
   const common = [...workspace, ...access, '--log-level', 'trace']
-  const mirror = ['mirror', '-c', files.config, ...common, ...from, destination]
+  const mirror = ['mirror', '-c', files.config, '--ignore-release-signature', ...common, ...from, destination]
 
   const dry = await runCli([...mirror, '--dry-run'])
   assert.equal(dry.status, 0, dry.stderr)

@@ -62,13 +62,21 @@ test('a limit that the path of the destination fills by itself is refused', asyn
   assert.deepEqual(target.requests, [])
 })
 
-test('a flag that asks for more trust than there is ends the run before anything is asked', async (t) => {
-  const { source, target, run } = await scene(t)
-  const result = await run('--secure-policy', '--policy', '/etc/containers/policy.json')
-  assert.equal(result.status, 64)
-  assert.match(result.stderr, /^error USAGE: --secure-policy cannot be carried out: signatures are copied, but/)
-  assert.match(result.stderr, /next: Leave the flag out, and let the cluster verify/)
-  assert.deepEqual([source.requests, target.requests], [[], []])
+test('with --secure-policy an image that the policy does not accept is not moved, and its message names file and line', async (t) => {
+  const { source, target, root, run } = await scene(t)
+  const policy = join(root, 'policy.json')
+  const reject = [{ type: 'reject' }]
+  const docker = { [`${source.address}/other`]: reject }
+  const write = (content: object) => writeFile(policy, JSON.stringify(content, null, 1))
+  await write({ default: [{ type: 'insecureAcceptAnything' }], transports: { docker } })
+  const refused = await run('--secure-policy', '--policy', policy)
+  assert.equal(refused.status, 8)
+  assert.match(refused.stdout, /other:1 is rejected by \S+policy\.json:\d+: transports\.docker/)
+  const tags = () => [...target.content.tags.keys()].filter((tag) => !tag.endsWith('.sig')).sort()
+  assert.deepEqual(tags(), ['ocp/team/tools/deep/image:1'])
+  await write({ default: [{ type: 'insecureAcceptAnything' }] })
+  assert.equal((await run('--secure-policy', '--policy', policy)).status, 0)
+  assert.deepEqual(tags(), ['ocp/other:1', 'ocp/team/tools/deep/image:1'])
 })
 
 test('source and destination each get their own credentials, and no output has a password', async (t) => {

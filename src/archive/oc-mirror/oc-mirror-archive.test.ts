@@ -138,7 +138,10 @@ test('images, configurations and the files of the workspace are listed', async (
     'working-dir/hold-release/ocp-release/4.18.9-x86_64/release-manifests/image-references',
     'working-dir/signatures/4.18.9-x86_64-sha256-05ba8e',
   ])
-  assert.equal((await archive.readDocument('working-dir/signatures/4.18.9-x86_64-sha256-05ba8e'))?.text, 'signed')
+  assert.equal(
+    String((await archive.readDocument('working-dir/signatures/4.18.9-x86_64-sha256-05ba8e'))?.bytes),
+    'signed',
+  )
   assert.equal(await archive.readDocument('working-dir/logs/oc-mirror.log'), undefined)
 })
 

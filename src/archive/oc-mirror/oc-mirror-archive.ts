@@ -44,7 +44,7 @@ export interface OcMirrorDocument {
   readonly name: string
   /** Path of the archive that holds it. */
   readonly file: string
-  readonly text: string
+  readonly bytes: Buffer
 }
 
 /** A document larger than this is not read. */
@@ -192,7 +192,7 @@ export class OcMirrorArchive implements ContentSource {
         details: { file, offset, size },
       })
     }
-    return { name, file, text: (await readSlice(slice)).toString('utf8') }
+    return { name, file, bytes: await readSlice(slice) }
   }
 
   #tagged(reference: Reference): Digest | undefined {

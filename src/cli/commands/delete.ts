@@ -102,7 +102,7 @@ export function define(command: Command, host: CommandHost): void {
 
 function ignored(options: Options, { env }: CliContext): string[] {
   const cache = '--force-cache-delete is ignored: there is no cache, so nothing else holds what is deleted'
-  const lines = ignoredFlags(options, env)
+  const lines = ignoredFlags(options, 'delete', env)
   return options.forceCacheDelete && !lines.some((line) => line.startsWith('--force-cache-delete'))
     ? [...lines, cache]
     : [...lines]

@@ -11,6 +11,7 @@ import { directoryAt, workspaceAt } from '../../mirror/workspace.ts'
 import type { CliContext } from '../context.ts'
 import { loadMirrorConfiguration, loadPlan, planAlone } from '../load-configuration.ts'
 import { isDryRun, type MirrorOptions } from '../mirror-options.ts'
+import { openServices } from '../mirror-services.ts'
 import { concurrencyOf } from '../oc-mirror-options.ts'
 import { openRegistries } from '../registry-access.ts'
 import { archiveJson, renderArchiveDryRun, renderArchiveResult } from '../render/archive-result.ts'
@@ -30,13 +31,15 @@ export async function runToDisk(destination: string, options: MirrorOptions, con
   const plan = options.plan === undefined ? undefined : await loadPlan(options.plan)
   const base = await baseOf(options)
   const signer = options.signKey === undefined ? undefined : await loadSigningKey(options.signKey)
+  const workspace = workspaceAt(options.workspace ?? destination, cwd)
+  const { services, close: closeServices } = await openServices(options, workspace, context)
   const { source, close } = await openRegistries(options, context)
   const concurrency = concurrencyOf(options)
   const startedAt = clock.now()
   const progress = followMirror(context, options.quiet === true)
   const request: MirrorToDiskRequest = {
     ...{ config, configuration, policy, directory, source, base, clock, signal },
-    workspace: workspaceAt(options.workspace ?? destination, cwd),
+    ...{ workspace, services },
     volumeBytes: volumeBytesOf(options.archiveSize, config.archiveSize),
     onEvent: progress.onEvent,
     isDryRun: isDryRun(options) || options.planOnly !== undefined,
@@ -55,6 +58,7 @@ export async function runToDisk(destination: string, options: MirrorOptions, con
   } finally {
     progress.stop()
     close()
+    closeServices()
   }
 }
 

@@ -2,6 +2,7 @@
 
 import { archiveMessage, loadVerifyKey, verifySignature } from '../../archive/format/signature.ts'
 import type { Archive } from '../../archive/read/archive.ts'
+import type { Finding } from '../../errors/finding.ts'
 import { KnownError } from '../../errors/known-error.ts'
 import { type ArchiveLoad, diskToMirror } from '../../flows/disk-to-mirror.ts'
 import { type MirrorRequest, type MirrorResult, mirrorToMirror } from '../../flows/mirror-to-mirror.ts'
@@ -11,6 +12,7 @@ import { directoryAt, workspaceAt } from '../../mirror/workspace.ts'
 import type { CliContext } from '../context.ts'
 import { type LoadedConfiguration, loadMirrorConfiguration, loadPlan, planAlone } from '../load-configuration.ts'
 import { isDryRun, type MirrorOptions } from '../mirror-options.ts'
+import { openServices } from '../mirror-services.ts'
 import { concurrencyOf } from '../oc-mirror-options.ts'
 import { openRegistries, type Registries } from '../registry-access.ts'
 import { renderLoads } from '../render/archive-load.ts'
@@ -22,21 +24,23 @@ import { printPlan } from './print-plan.ts'
 export async function runToRegistry(destination: string, options: MirrorOptions, context: CliContext): Promise<number> {
   const target = withMaxNestedPaths(parseMirrorTarget(destination), options.maxNestedPaths ?? 0)
   const loaded = await configurationOf(options, context)
+  const common = commonRequest({ target, options, context })
+  const { services, close } = await openServices(options, common.workspace, context)
   const registries = await openRegistries(options, context)
   const startedAt = context.clock.now()
   const progress = followMirror(context, options.quiet === true)
   try {
     await registries.target.ping(formatMirrorTarget(target), context.signal)
     const plan = options.plan === undefined ? undefined : await loadPlan(options.plan)
-    const own = { onEvent: progress.onEvent, ...(plan && { plan }) }
-    const common = { ...commonRequest({ target, options, context }), ...own }
-    const loads = await carryOut({ common, loaded, registries, options, context })
+    const own = { services, onEvent: progress.onEvent, ...(plan && { plan }) }
+    const loads = await carryOut({ common: { ...common, ...own }, loaded, registries, options, context })
     progress.stop()
     await print(loads, { options, context, elapsedMs: context.clock.now() - startedAt })
     return loads.at(-1)?.result.exitStatus ?? 0
   } finally {
     progress.stop()
     registries.close()
+    close()
   }
 }
 
@@ -118,6 +122,7 @@ interface Printing {
 
 async function print(loads: readonly ArchiveLoad[], { options, context, elapsedMs }: Printing): Promise<void> {
   const results = loads.map(({ result }) => result)
+  for (const { summary } of results.flatMap((result) => result.findings)) context.log.warn(summary)
   if (options.planOnly !== undefined) {
     for (const { plan } of results) await printPlan(plan, options.planOnly, context)
   } else if (context.json) context.stdout(`${JSON.stringify(jsonOf(loads, elapsedMs))}\n`)
@@ -131,10 +136,14 @@ function render(result: MirrorResult, options: MirrorOptions, elapsedMs: number)
 
 /** One result as it is; several, as archives are loaded one after the other, in a list. */
 function jsonOf(loads: readonly ArchiveLoad[], elapsedMs: number): object {
-  const all = loads.map(({ archive, findings, result }) => ({
+  const all = loads.map(({ archive, findings: ofArchive, result }) => ({
     ...(archive && { archive: { id: archive.id, sequence: archive.record.sequence } }),
-    ...(findings.length > 0 && { findings }),
+    ...findingsJson([...ofArchive, ...result.findings]),
     ...mirrorJson(result, elapsedMs),
   }))
   return all.length === 1 ? (all[0] ?? {}) : { loads: all }
+}
+
+function findingsJson(findings: readonly Finding[]): { findings?: readonly Finding[] } {
+  return findings.length > 0 ? { findings } : {}
 }

@@ -31,7 +31,7 @@ export function define(command: Command, host: CommandHost): void {
     .addHelpText('after', examples)
     .action(async (destination: string, options: MirrorOptions) => {
       const context = host.context()
-      for (const line of ignoredFlags(options, context.env)) context.log.warn(line)
+      for (const line of ignoredFlags(options, 'mirror', context.env)) context.log.warn(line)
       host.done(await run(destination, options, context))
     })
 }

@@ -1,0 +1,87 @@
+/** The images that are made for a run: the graph image, and files as artifacts. */
+import type { ImageSetConfiguration } from '../config/image-set-configuration.ts'
+import type { Finding } from '../errors/finding.ts'
+import { KnownError } from '../errors/known-error.ts'
+import type { MirrorTarget } from '../mirror/destination.ts'
+import { readRecordedFiles } from '../mirror/file-record.ts'
+import { bringGraphData } from '../mirror/graph-data.ts'
+import { graphImageBase, graphImageSelected, makeGraphImage, readGraphImage } from '../mirror/graph-image.ts'
+import type { LocalContent } from '../mirror/local-content.ts'
+import type { MadeImage } from '../mirror/made-content.ts'
+import { madeFile, selectFiles, type WantedFile } from '../mirror/select-files.ts'
+import type { ContentClass, Selection, UnreadableImage } from '../mirror/selection.ts'
+import type { Workspace } from '../mirror/workspace.ts'
+import type { ContentSource } from '../oci/content.ts'
+import type { Making } from './mirror-services.ts'
+
+export interface MadeSelection extends Pick<Selection, 'images' | 'unreadable' | 'findings'> {
+  /** To be laid over the source of the transfer; none where the source is an archive. */
+  readonly made: readonly MadeImage[]
+}
+
+export interface MadeOptions {
+  readonly target: MirrorTarget
+  readonly workspace: Workspace
+  readonly source: ContentSource
+  readonly local?: LocalContent | undefined
+  /** Absent where the source has what was made. */
+  readonly making?: Making | undefined
+  /** Classes that are left out. */
+  readonly skip: ReadonlySet<ContentClass>
+  readonly bootFiles: readonly WantedFile[]
+  readonly signal: AbortSignal
+}
+
+/** @throws KnownError DISK_FULL; what cannot be made is in the result */
+export async function selectMade({ mirror }: ImageSetConfiguration, options: MadeOptions): Promise<MadeSelection> {
+  const { target, workspace, local, making, skip, bootFiles, signal } = options
+  const files = await selectFiles(mirror.files ?? [], {
+    ...{ target, skip, bootImages: bootFiles, cwd: making?.cwd ?? '' },
+    ...(making && local && { making: { ...making, local, workspace, signal } }),
+  })
+  const isGraphWanted = mirror.platform?.graph === true && !skip.has('release')
+  const graph = isGraphWanted ? await selectGraphImage(mirror.platform?.architectures, options) : nothing
+  return {
+    images: [...graph.images, ...files.images],
+    made: [...graph.made, ...files.made],
+    unreadable: [...graph.unreadable, ...files.unreadable],
+    findings: graph.findings,
+  }
+}
+
+const nothing: MadeSelection = { images: [], made: [], unreadable: [], findings: [] }
+
+async function selectGraphImage(
+  architectures: readonly string[] = ['amd64'],
+  { target, workspace, source, making, signal }: MadeOptions,
+): Promise<MadeSelection> {
+  const image = graphImageSelected(target)
+  if (!making) return { ...nothing, images: [image] }
+  const findings: Finding[] = []
+  try {
+    const { web, updateUrl: override } = making
+    const report = (one: Finding) => void findings.push(one)
+    const graphData = await bringGraphData({ web, override, workspace, signal, report })
+    const base = { source, reference: graphImageBase }
+    const made = await makeGraphImage({ graphData, base, architectures, workspace, signal })
+    return { images: [image], made: [made], unreadable: [], findings }
+  } catch (error) {
+    signal.throwIfAborted()
+    if (!(error instanceof KnownError) || !/^(?:GRAPH|MANIFEST|REGISTRY|WEB)_/.test(error.code)) throw error
+    const unreadable: UnreadableImage[] = [{ image, error }]
+    return { ...nothing, unreadable, findings }
+  }
+}
+
+/** What was made in earlier runs of a workspace: a plan, and an archive that is gone on with, name only digests. */
+export async function keptMadeImages(
+  workspace: Workspace,
+  making: Making | undefined,
+  signal: AbortSignal,
+): Promise<readonly MadeImage[]> {
+  if (!making) return []
+  const { web } = making
+  const graph = await readGraphImage(workspace)
+  const files = await readRecordedFiles(workspace)
+  return [...(graph ? [graph] : []), ...files.map((file) => madeFile(file, { web, signal }))]
+}
