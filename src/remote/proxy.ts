@@ -4,6 +4,7 @@
  */
 import { BlockList, isIP, isIPv6 } from 'node:net'
 import type { Env } from '../host/env.ts'
+import { basicAuthorization } from './url-credentials.ts'
 
 export interface ProxySettings {
   readonly http?: URL | undefined
@@ -87,7 +88,6 @@ function bareHost(hostname: string): string {
 
 /** The header that a proxy with user and password in its URL wants. */
 export function proxyAuthorization(proxy: URL): Record<string, string> {
-  if (proxy.username === '') return {}
-  const pair = `${decodeURIComponent(proxy.username)}:${decodeURIComponent(proxy.password)}`
-  return { 'proxy-authorization': `Basic ${Buffer.from(pair).toString('base64')}` }
+  const authorization = basicAuthorization(proxy)
+  return authorization === undefined ? {} : { 'proxy-authorization': authorization }
 }

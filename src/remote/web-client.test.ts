@@ -100,9 +100,9 @@ test('name and password of a URL go to its host and to no other, and into no mes
   web.routes.set('/away', () => ({ status: 302, headers: { location: `${other.url}/graph` } }))
   const withPassword = new URL(`${web.url}/away`)
   withPassword.username = 'reader'
-  withPassword.password = 'hunter2'
+  withPassword.password = 'hunter2%'
   assert.deepEqual((await read(withPassword))?.bytes, graph)
-  assert.equal(web.requests[0]?.headers.authorization, `Basic ${Buffer.from('reader:hunter2').toString('base64')}`)
+  assert.equal(web.requests[0]?.headers.authorization, `Basic ${Buffer.from('reader:hunter2%').toString('base64')}`)
   assert.equal(other.requests[0]?.headers.authorization, undefined)
   web.fault({ status: 500 })
   const error = refusal(await read(withPassword).catch((caught: unknown) => caught))

@@ -6,6 +6,7 @@ import { readBody } from './read-body.ts'
 import { exchangeFollowing } from './redirect.ts'
 import { type RetryContext, withRetries } from './retry.ts'
 import type { Transport } from './transport.ts'
+import { basicAuthorization } from './url-credentials.ts'
 
 export type WebAnswer = HttpAnswer
 
@@ -62,7 +63,9 @@ export class WebExchange {
     const { method, signal, expect, isBulk = false } = question
     const url = bare(question.url)
     const about = { ...subjectOf(question), url, attempt }
-    const headers = { 'user-agent': 'sallyport', ...credentialsIn(question.url), ...question.headers }
+    // A redirect to another host leaves this header behind.
+    const authorization = basicAuthorization(question.url)
+    const headers = { 'user-agent': 'sallyport', ...(authorization && { authorization }), ...question.headers }
     const request = { method, url, headers, signal, isInsecure: this.#options.isInsecure, isBulk }
     try {
       const answer = await exchangeFollowing(this.#options.transport, request, redirectRules)
@@ -90,11 +93,4 @@ function bare(url: URL): URL {
   clean.username = ''
   clean.password = ''
   return clean
-}
-
-/** Name and password of a URL, as the header that a redirect to another host leaves behind. */
-function credentialsIn({ username, password }: URL): Record<string, string> {
-  if (username === '') return {}
-  const pair = `${decodeURIComponent(username)}:${decodeURIComponent(password)}`
-  return { authorization: `Basic ${Buffer.from(pair).toString('base64')}` }
 }
