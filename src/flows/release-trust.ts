@@ -78,7 +78,8 @@ export class ReleaseTrust {
     const { sigstoreKeys = [], isIgnored } = this.#settings
     const name = formatReference(release)
     try {
-      const { valid } = await this.#verify(name, digest, signal)
+      const { valid, rejected } = await this.#verify(name, digest, signal)
+      this.#findings.push(...rejected.map(({ error }) => rejectedFinding(error)))
       this.#verified.set(name, { digest, signatures: valid })
     } catch (error) {
       signal.throwIfAborted()
@@ -117,6 +118,11 @@ export class ReleaseTrust {
     if (isIgnored) return code.startsWith('SIGNATURE_')
     return mayBeMissing && code === 'SIGNATURE_MISSING'
   }
+}
+
+/** A signature that does not hold, beside one that does. */
+function rejectedFinding({ message, hint }: KnownError): Finding {
+  return finding({ id: 'release.signature-rejected', severity: 'warning', summary: message, remedy: hint })
 }
 
 function unsigned(release: string, { message }: KnownError, isIgnored: boolean): Finding {

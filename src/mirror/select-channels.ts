@@ -4,6 +4,7 @@ import { type Finding, finding } from '../errors/finding.ts'
 import { KnownError } from '../errors/known-error.ts'
 import { mapConcurrently } from '../host/concurrency.ts'
 import { parseReference } from '../oci/reference.ts'
+import { type AnsweredRequest, channelsBetween, chooseBetween } from '../openshift/graph/choose-between.ts'
 import {
   type ChannelRequest,
   type ChosenRelease,
@@ -11,7 +12,7 @@ import {
   type TakenRisk,
 } from '../openshift/graph/choose-releases.ts'
 import { releaseTag } from '../openshift/release-tag.ts'
-import { readRequestedGraph } from '../release/graph-channels.ts'
+import { readChannel, readRequestedGraph } from '../release/graph-channels.ts'
 import type { GraphSource } from '../release/graph-source.ts'
 import { type MirrorTarget, releaseRepositories, targetRepository } from './destination.ts'
 import type { WantedRelease } from './select-release.ts'
@@ -37,7 +38,11 @@ export interface ChannelChoice {
 type Channel = NonNullable<PlatformContent['channels']>[number]
 
 interface AskedChannel {
-  readonly channel: Channel
+  readonly channel: Pick<Channel, 'name' | 'type'>
+  readonly architecture: string
+}
+
+interface Answered extends AnsweredRequest {
   readonly architecture: string
 }
 
@@ -46,41 +51,110 @@ export async function chooseByChannel(
   { channels = [], architectures, platforms }: PlatformContent,
   options: ChannelOptions,
 ): Promise<ChannelChoice> {
-  const asked = channels.flatMap((channel) =>
-    // Single platforms can be taken from a payload for several only.
-    (platforms?.length ? ['multi'] : (architectures ?? ['amd64'])).map((architecture) => ({ channel, architecture })),
-  )
-  const choices = await mapConcurrently(asked, 4, (one) => chooseOne(one, options))
+  // Single platforms can be taken from a payload for several only.
+  const wanted = platforms?.length ? ['multi'] : (architectures ?? ['amd64'])
+  const choices = await mapConcurrently(wanted, 4, async (architecture) => {
+    const answered = await mapConcurrently(channels, 4, (channel) => ask({ channel, architecture }, options))
+    const known = answered.flatMap(({ answer }) => (answer ? [answer] : []))
+    return [
+      ...answered.map(({ choice }) => choice),
+      ...known.map((answer) => chooseOne(answer, known, options)),
+      await chooseAcross(known, architecture, options),
+    ]
+  })
+  const all = choices.flat()
   const releases = new Map<string, WantedRelease>()
-  for (const release of choices.flatMap((choice) => choice.releases)) {
+  for (const release of all.flatMap((choice) => choice.releases)) {
     const key = `${release.image.digest} ${release.tag}`
     if (!releases.has(key)) releases.set(key, release)
   }
   return {
     releases: [...releases.values()],
-    findings: choices.flatMap((choice) => choice.findings),
-    unreadable: choices.flatMap((choice) => choice.unreadable),
+    findings: distinctFindings(all.flatMap((choice) => choice.findings)),
+    unreadable: all.flatMap((choice) => choice.unreadable),
   }
 }
 
-async function chooseOne(asked: AskedChannel, options: ChannelOptions): Promise<ChannelChoice> {
+const nothing: ChannelChoice = { releases: [], findings: [], unreadable: [] }
+
+async function ask(
+  asked: AskedChannel & { readonly channel: Channel },
+  options: ChannelOptions,
+): Promise<{ readonly choice: ChannelChoice; readonly answer?: Answered }> {
+  const { graphs, signal } = options
+  const { architecture } = asked
   const request = requestOf(asked.channel)
   try {
-    const { graphs, signal } = options
-    const graph = await readRequestedGraph(request, { graphs, architecture: asked.architecture, signal })
-    const { releases, risks } = chooseReleases(graph, request, {
-      ...(options.versionFilter && { filter: options.versionFilter }),
-    })
+    const graph = await readRequestedGraph(request, { graphs, architecture, signal })
+    return { choice: nothing, answer: { request, graph, architecture } }
+  } catch (error) {
+    signal.throwIfAborted()
+    return { choice: unreadable(asked, error, options) }
+  }
+}
+
+function chooseOne(
+  { request, graph, architecture }: Answered,
+  known: readonly Answered[],
+  options: ChannelOptions,
+): ChannelChoice {
+  const { versionFilter: filter } = options
+  try {
+    const others = known.map((answer) => answer.graph).filter((other) => other !== graph)
+    const { releases, risks, absent = [] } = chooseReleases(graph, request, { others, ...(filter && { filter }) })
     return {
-      releases: releases.map((release) => wantedRelease(release, request, asked.architecture)),
-      findings: risks.map((risk) => riskFinding(risk, request)),
+      releases: releases.map((release) => wantedRelease(release, request, architecture)),
+      findings: [...absent.map((version) => absentFinding(version, request)), ...riskFindings(risks)],
       unreadable: [],
     }
   } catch (error) {
-    options.signal.throwIfAborted()
-    if (!(error instanceof KnownError) || !/^(?:GRAPH|RELEASE|UPDATE|WEB|REGISTRY)_/.test(error.code)) throw error
-    return { releases: [], findings: [], unreadable: [{ image: channelImage(asked, options.target), error }] }
+    return unreadable({ channel: request, architecture }, error, options)
   }
+}
+
+/** With several channels, also the way from the lowest release of all to the highest, as oc-mirror takes it. */
+async function chooseAcross(
+  known: readonly Answered[],
+  architecture: string,
+  { graphs, versionFilter: filter, signal }: ChannelOptions,
+): Promise<ChannelChoice> {
+  const between = channelsBetween(known.map(({ request }) => request))
+  const graphsBetween = await mapConcurrently(between, 4, async (channel) => {
+    try {
+      return [await readChannel(channel, 'ocp', { graphs, architecture, signal })]
+    } catch (error) {
+      signal.throwIfAborted()
+      if (!isOfGraph(error)) throw error
+      return []
+    }
+  })
+  const usable = known.filter((answer) => isChoosable(answer, filter))
+  const { releases, risks, unreached } = chooseBetween(usable, graphsBetween.flat(), filter && { filter })
+  const request: ChannelRequest = { type: 'ocp', name: between.at(-1) ?? '' }
+  return {
+    releases: releases.map((release) => wantedRelease(release, request, architecture)),
+    findings: [...riskFindings(risks), ...(unreached ? [unreachedFinding(unreached)] : [])],
+    unreadable: [],
+  }
+}
+
+/** What is wrong with one channel was told already, and does not keep the others from being joined. */
+function isChoosable({ graph, request }: Answered, filter: RegExp | undefined): boolean {
+  try {
+    return chooseReleases(graph, request, filter && { filter }).releases.length > 0
+  } catch (error) {
+    if (isOfGraph(error)) return false
+    throw error
+  }
+}
+
+function isOfGraph(error: unknown): error is KnownError {
+  return error instanceof KnownError && /^(?:GRAPH|RELEASE|UPDATE|WEB|REGISTRY)_/.test(error.code)
+}
+
+function unreadable(asked: AskedChannel, error: unknown, { target }: ChannelOptions): ChannelChoice {
+  if (!isOfGraph(error)) throw error
+  return { ...nothing, unreadable: [{ image: channelImage(asked, target), error }] }
 }
 
 function requestOf({ name, type, minVersion, maxVersion, shortestPath, full }: Channel): ChannelRequest {
@@ -98,13 +172,37 @@ function wantedRelease({ version, payload, why }: ChosenRelease, { type }: Chann
   return { image: parseReference(payload), tag: releaseTag(version, architecture, type), why }
 }
 
-function riskFinding({ from, to, risk }: TakenRisk, { name }: ChannelRequest): Finding {
-  return finding({
-    id: 'release.known-risk',
-    severity: 'warning',
-    summary: `channel ${name}: the update from ${from} to ${to} has a known risk, and no way around it: ${risk.name}: ${risk.message}`,
-    remedy: `Read ${risk.url} before the update; what is mirrored does not change by it.`,
+function riskFindings(risks: readonly TakenRisk[]): Finding[] {
+  const hops = Map.groupBy(risks, ({ from, to }) => `from ${from} to ${to}`)
+  return [...hops].map(([hop, taken]) => {
+    const names = [...new Set(taken.map(({ risk }) => risk.name))]
+    return finding({
+      id: 'release.known-risk',
+      severity: 'warning',
+      summary: `the update ${hop} has known risks, and no way leads around them: ${names.join(', ')}`,
+      evidence: taken.map(({ risk }) => `${risk.name}: ${risk.message} ${risk.url}`).join('\n'),
+      remedy: `What each of them means: sallyport release path ${hop.replace('from', '--from').replace('to', '--to')}.`,
+    })
   })
+}
+
+function absentFinding(version: string, { name }: ChannelRequest): Finding {
+  return finding({
+    id: 'release.not-in-channel',
+    severity: 'warning',
+    summary: `${name} has no release ${version}: what lies beyond it in the range is mirrored`,
+    remedy: `See what there is: sallyport list releases --channel ${name}.`,
+  })
+}
+
+function unreachedFinding({ message, hint }: KnownError): Finding {
+  const summary = `no update path joins the channels: ${message}`
+  return finding({ id: 'release.channels-apart', severity: 'warning', summary, remedy: hint })
+}
+
+/** The same hop may be part of several choices. */
+function distinctFindings(findings: readonly Finding[]): Finding[] {
+  return [...new Map(findings.map((one) => [one.summary, one])).values()]
 }
 
 /** What stands for the releases of a channel where nobody knows which they are. */

@@ -82,16 +82,32 @@ test('VERSION_FILTER chooses the head and the first release, as in oc-mirror; a 
   })
 })
 
-test('a version that the channel does not have is an error with the nearest, and with the channel that has it', () => {
+test('an end of a range that the channel does not have bounds it all the same, and is told', () => {
+  const { releases, absent } = choose(stable417, { minVersion: '4.17.3' })
+  assert.deepEqual(
+    releases.map(({ version }) => version),
+    ['4.17.9', '4.17.10'],
+  )
+  assert.deepEqual(absent, ['4.17.3'])
+  assert.deepEqual(choose(stable417, { minVersion: '4.17.9', maxVersion: '4.17.99' }).absent, ['4.17.99'])
+  assert.equal(choose(stable417, { minVersion: '4.17.9' }).absent, undefined)
+})
+
+test('an end of a path, and a range with nothing in it, is an error with the nearest and with the channel that has it', () => {
   const others = [sketchedGraph({ '4.17.11': [] }, { channels: { '4.17.11': ['candidate-4.17', 'fast-4.17'] } })]
-  assert.throws(() => choose(stable417, { minVersion: '4.17.3' }), {
+  const nearest = {
     code: 'RELEASE_UNKNOWN',
     message: 'stable-4.17 has no release 4.17.3 (nearest here: 4.17.2 and 4.17.9)',
     details: { version: '4.17.3', channel: 'stable-4.17' },
-  })
-  assert.throws(() => choose(stable417, { maxVersion: '4.17.11' }, { others }), {
-    message: 'stable-4.17 has no release 4.17.11 (it is in candidate-4.17, fast-4.17; nearest here: 4.17.10)',
-  })
+  }
+  assert.throws(() => choose(stable417, { minVersion: '4.17.3', shortestPath: true }), nearest)
+  assert.throws(() => choose(stable417, { minVersion: '4.17.3', maxVersion: '4.17.5' }), nearest)
+  assert.throws(
+    () => choose(stable417, { minVersion: '4.17.9', maxVersion: '4.17.11', shortestPath: true }, { others }),
+    {
+      message: 'stable-4.17 has no release 4.17.11 (it is in candidate-4.17, fast-4.17; nearest here: 4.17.10)',
+    },
+  )
 })
 
 test('a lower end above the upper end, and a channel without releases, are said as they are', () => {

@@ -1,8 +1,8 @@
 /**
  * Which releases a channel of the configuration asks for.
  *
- * As oc-mirror chooses (openshift/oc-mirror `internal/pkg/release/cincinnati.go`), but for this: a version that no channel
- * has is an error, where oc-mirror leaves it out; a path avoids known risks, and where there is none it is an error, where
+ * As oc-mirror chooses (openshift/oc-mirror `internal/pkg/release/cincinnati.go`), but for this: an end of a range that no
+ * channel has is told, and where nothing lies in the range it is an error; a path avoids known risks, and where there is none it is an error, where
  * oc-mirror takes both ends alone; a range that begins in an earlier minor than the channel holds is read from the
  * channels of all minors between.
  */
@@ -41,6 +41,8 @@ export interface ChosenReleases {
   readonly risks: readonly TakenRisk[]
   /** With `shortestPath`: the path that the releases are of. */
   readonly path?: UpdatePath
+  /** Ends of the range that are no release of any channel asked: 4.18.0 is in no stable channel, and often written. */
+  readonly absent?: readonly string[]
 }
 
 interface ChooseOptions {
@@ -71,8 +73,12 @@ export function chooseReleases(
   if (request.shortestPath) return alongPath(safestPath(graph, ends), request)
   const { min, max, pool } = ends
   const within = pool.filter(({ version }) => semver.gte(version, min) && semver.lte(version, max))
+  const { absent } = ends
+  const [missing] = absent
+  if (within.length === 0 && missing !== undefined) throw unknownIn(ends.own, missing, request, options)
   const releases = within.map((release) => ({ ...release, why: reasonFor(release.version, request, ends) }))
-  return { releases, risks: request.minVersion === undefined ? [] : risksAmong(subgraph(graph, within), ends) }
+  const risks = request.minVersion === undefined ? [] : risksAmong(subgraph(graph, within), within)
+  return { releases, risks, ...(absent.length > 0 && { absent }) }
 }
 
 export interface ChannelEnds {
@@ -82,11 +88,13 @@ export interface ChannelEnds {
   readonly own: readonly UpdateRelease[]
   /** Where to choose from: `own`, or every channel between where `own` lacks an end. */
   readonly pool: readonly UpdateRelease[]
+  /** Those of the ends that are no release. */
+  readonly absent: readonly string[]
 }
 
 /** The lowest and the highest release that a request asks for. */
 export function endsOf(graph: UpdateGraph, request: ChannelRequest, options: ChooseOptions = {}): ChannelEnds {
-  const { name, minVersion, maxVersion } = request
+  const { minVersion, maxVersion } = request
   const all = ascending(graph.releases)
   const own = releasesIn(all, request)
   const candidates = own.filter(({ version }) => options.filter?.test(version) ?? true)
@@ -94,15 +102,25 @@ export function endsOf(graph: UpdateGraph, request: ChannelRequest, options: Cho
   if (first === undefined || head === undefined) throw emptyChannel(own, request, options)
   const known = (version: string) => {
     const release = all[indexOfVersion(all, version)]
-    if (!release) throw unknownRelease(own, version, { where: name, others: options.others })
-    return release.version
+    if (!release && request.shortestPath) throw unknownIn(own, version, request, options)
+    return release?.version ?? version
   }
   const max = maxVersion === undefined ? head : known(maxVersion)
   const isHeadOnly = !request.full && maxVersion === undefined
   const min = minVersion === undefined ? (isHeadOnly ? head : first) : known(minVersion)
   if (semver.gt(min, max)) throw reversedRange(request, min, max)
-  const isOwn = [min, max].every((version) => indexOfVersion(own, version) !== -1)
-  return { min, max, own, pool: isOwn ? own : all }
+  const absent = [...new Set([min, max])].filter((version) => indexOfVersion(all, version) === -1)
+  const isOwn = [min, max].every((version) => absent.includes(version) || indexOfVersion(own, version) !== -1)
+  return { min, max, own, pool: isOwn ? own : all, absent }
+}
+
+function unknownIn(
+  own: readonly UpdateRelease[],
+  version: string,
+  { name }: ChannelRequest,
+  { others }: ChooseOptions,
+): KnownError {
+  return unknownRelease(own, version, { where: name, others })
 }
 
 function ascending(releases: readonly UpdateRelease[]): readonly UpdateRelease[] {
@@ -148,8 +166,9 @@ function risksOf({ hops }: UpdatePath): readonly TakenRisk[] {
   return hops.flatMap(({ from, to, risks }) => risks.map((risk) => ({ from: from.version, to: to.version, risk })))
 }
 
-function risksAmong(graph: UpdateGraph, { min, max }: ChannelEnds): readonly TakenRisk[] {
-  const path = pathIfAny(graph, { from: min, to: max })
+function risksAmong(graph: UpdateGraph, within: readonly UpdateRelease[]): readonly TakenRisk[] {
+  const [from, to] = [within[0]?.version, within.at(-1)?.version]
+  const path = from !== undefined && to !== undefined ? pathIfAny(graph, { from, to }) : undefined
   return path ? risksOf(path) : []
 }
 
