@@ -28,6 +28,15 @@ import { makeImage, makeMultiArch } from '../../testkit/image.ts'
 import { peer } from '../../testkit/peers.ts'
 import { pushAll } from '../../testkit/seed.ts'
 import {
+  type CertifiedKey,
+  makeAuthority,
+  makeSigningCertificate,
+  type SigningAuthority,
+} from '../../testkit/signing-certificates.ts'
+import {
+  annotated,
+  logEntry,
+  type MadeSignature,
   makeSigningKey,
   makeSigstoreSignature,
   payloadOf,
@@ -39,6 +48,8 @@ import { testClient } from '../../testkit/test-client.ts'
 import { testRegistry } from '../../testkit/test-registry.ts'
 
 const host = 'img.example.test'
+const subject = { email: 'signer@example.test', issuer: 'https://login.test/oauth' }
+const lasting = { notBefore: new Date('2020-01-01'), notAfter: new Date('2098-01-01') }
 
 interface GpgKey {
   /** Armored. */
@@ -55,6 +66,9 @@ interface Site {
   readonly otherKey: SigningKey
   readonly gpg: GpgKey
   readonly otherGpg: GpgKey
+  readonly log: SigningKey
+  readonly root: SigningAuthority
+  readonly person: CertifiedKey
   readonly images: Readonly<Record<string, SampleImage>>
 }
 
@@ -67,6 +81,8 @@ interface Case {
   /** Files of registries.d; default: attachments everywhere, and the lookaside store. */
   readonly registriesD?: Readonly<Record<string, string>>
   readonly verdict: Verdict
+  /** What skopeo 1.9 does not know yet. */
+  readonly isNewer?: boolean
 }
 
 test('skopeo and ImagePolicy come to the same verdict', async (t) => {
@@ -74,12 +90,19 @@ test('skopeo and ImagePolicy come to the same verdict', async (t) => {
   const gpg = peer(t, 'gpg')
   if (skopeo === undefined || gpg === undefined) return
   const site = await makeSite(t, gpg)
-  const cases = casesOf(site)
+  const cases = [...casesOf(site), ...newerCasesOf(site)]
   const verdicts = await mapConcurrently(cases, 4, async (one, index) => {
     const files = await writeCase(join(site.directory, `case-${index}`), one, site)
-    return { name: one.name, ours: await judgedHere(t, one, files), skopeo: await judgedBySkopeo(skopeo, one, files) }
+    return {
+      name: one.name,
+      isNewer: one.isNewer,
+      ours: await judgedHere(t, one, files),
+      skopeo: await judgedBySkopeo(skopeo, one, files),
+    }
   })
-  const isJudged = ({ skopeo: { text } }: (typeof verdicts)[number]) => !text.includes('sigstore disabled')
+  const isDisabled = ({ skopeo: { text } }: (typeof verdicts)[number]) => text.includes('sigstore disabled')
+  const isOld = verdicts.some(isDisabled)
+  const isJudged = (one: (typeof verdicts)[number]) => !isDisabled(one) && !(isOld && one.isNewer)
   const differing = verdicts.filter((one, index) => {
     const wanted = cases[index]?.verdict
     return one.ours !== wanted || (isJudged(one) && one.skopeo.verdict !== wanted)
@@ -102,8 +125,24 @@ async function makeSite(t: TestContext, program: string): Promise<Site> {
   )
   await writeFile(registriesConf, `${entries.join('')}[[registry]]\nlocation = "${address}"\ninsecure = true\n`)
   const [gpg, otherGpg] = [await makeGpgKey(t, program), await makeGpgKey(t, program)]
-  const site = { address, directory, registriesConf, gpg, otherGpg, key: makeSigningKey(), otherKey: makeSigningKey() }
-  const names = ['plain', 'signed', 'bare', 'twice', 'otherkey', 'otherdigest', 'othername', 'broken', 'notjson', 'gpg']
+  const root = await makeAuthority({ name: 'root' })
+  const person = await makeSigningCertificate({ authority: root, ...subject, ...lasting })
+  const [key, otherKey, log] = [makeSigningKey(), makeSigningKey(), makeSigningKey()]
+  const site = { address, directory, registriesConf, gpg, otherGpg, key, otherKey, log, root, person }
+  const names = [
+    'plain',
+    'signed',
+    'bare',
+    'twice',
+    'otherkey',
+    'otherdigest',
+    'othername',
+    'broken',
+    'notjson',
+    'gpg',
+    'logged',
+    'person',
+  ]
   const single = names.map((name) => [name, makeImage({ seed: name, layers: 1, tag: '1' })] as const)
   const listed = ['multi', 'half', 'listonly'].map(
     (name) => [name, makeMultiArch({ seed: name, architectures: ['amd64', 'arm64'], tag: '1', layers: 1 })] as const,
@@ -125,7 +164,7 @@ async function makeGpgKey(t: TestContext, program: string): Promise<GpgKey> {
   return { publicKey: run(['--armor', '--export']).toString(), sign: (content) => run(['--sign'], content) }
 }
 
-function sigstoreSignatures(name: string, image: SampleImage, site: Pick<Site, 'key' | 'otherKey'>): SampleImage[] {
+function sigstoreSignatures(name: string, image: SampleImage, site: Omit<Site, 'images'>): SampleImage[] {
   const reference = `${host}/ns/${name}:1`
   const of = (digest: Digest, dockerReference = reference, key = site.key) =>
     makeSigstoreSignature({ key, digest, dockerReference })
@@ -134,6 +173,13 @@ function sigstoreSignatures(name: string, image: SampleImage, site: Pick<Site, '
   const flipped = Buffer.from(broken.annotations['dev.cosignproject.cosign/signature'] ?? '', 'base64')
   flipped.writeUInt8(flipped.readUInt8(20) ^ 1, 20)
   const children = image.manifests.slice(0, -1).map(({ descriptor }) => descriptor.digest)
+  const logged = (signature: MadeSignature, signer: string) =>
+    annotated(signature, { 'dev.sigstore.cosign/bundle': logEntry({ log: site.log, signer, signature }) })
+  const certified = (signature: MadeSignature) =>
+    annotated(logged(signature, site.person.certificate), {
+      'dev.sigstore.cosign/certificate': site.person.certificate,
+      'dev.sigstore.cosign/chain': site.root.pem,
+    })
   const tags: Readonly<Record<string, () => SampleImage[]>> = {
     signed: () => [signatureTag(own, [of(own)])],
     bare: () => [signatureTag(own, [of(own, `${host}/ns/bare`)])],
@@ -151,6 +197,8 @@ function sigstoreSignatures(name: string, image: SampleImage, site: Pick<Site, '
         makeSigstoreSignature({ key: site.key, digest: own, dockerReference: '', payload: Buffer.from('not JSON') }),
       ]),
     ],
+    logged: () => [signatureTag(own, [logged(of(own), site.key.publicPem)])],
+    person: () => [signatureTag(own, [certified(of(own, reference, site.person.key))])],
     multi: () => [own, ...children].map((digest) => signatureTag(digest, [of(digest)])),
     half: () => [own, ...children.slice(1)].map((digest) => signatureTag(digest, [of(digest)])),
     listonly: () => [signatureTag(own, [of(own)])],
@@ -454,5 +502,55 @@ function casesOf(site: Site): readonly Case[] {
     ),
     judge('two keys', name('plain'), docker({ [host]: gpg(site.gpg, { keyPath: '/a' }) }), 'invalid'),
     judge('no key', name('plain'), docker({ [host]: [{ type: 'sigstoreSigned' }] }), 'invalid'),
+  ]
+}
+
+/** Logs, certificates and several keys, which came to containers/image after 5.22. */
+function newerCasesOf(site: Site): readonly Case[] {
+  const data = (text: string) => Buffer.from(text).toString('base64')
+  const keyData = data(site.key.publicPem)
+  const rekor = { rekorPublicKeyData: data(site.log.publicPem) }
+  const fulcio = { caData: data(site.root.pem), oidcIssuer: subject.issuer, subjectEmail: subject.email }
+  const pki = { caRootsData: data(site.root.pem), subjectEmail: subject.email }
+  const judge = (title: string, path: string, requirement: object, verdict: Verdict): Case => ({
+    name: title,
+    image: `${host}/ns/${path}:1`,
+    policy: { default: [{ type: 'sigstoreSigned', ...requirement }] },
+    verdict,
+    isNewer: true,
+  })
+  const otherKey = data(site.otherKey.publicPem)
+  return [
+    judge('several keys', 'signed', { keyDatas: [otherKey, keyData] }, 'accepted'),
+    judge('several keys, none fits', 'signed', { keyDatas: [otherKey] }, 'rejected'),
+    judge('logged', 'logged', { keyData, ...rekor }, 'accepted'),
+    judge('not logged', 'signed', { keyData, ...rekor }, 'rejected'),
+    judge('another log', 'logged', { keyData, rekorPublicKeyData: otherKey }, 'rejected'),
+    judge(
+      'one of two logs',
+      'logged',
+      { keyData, rekorPublicKeyDatas: [otherKey, rekor.rekorPublicKeyData] },
+      'accepted',
+    ),
+    judge('logged for another key', 'logged', { keyData: otherKey, ...rekor }, 'rejected'),
+    judge('fulcio', 'person', { fulcio, ...rekor }, 'accepted'),
+    judge(
+      'fulcio: another person',
+      'person',
+      { fulcio: { ...fulcio, subjectEmail: 'a@b.test' }, ...rekor },
+      'rejected',
+    ),
+    judge(
+      'fulcio: another issuer',
+      'person',
+      { fulcio: { ...fulcio, oidcIssuer: 'https://a.test' }, ...rekor },
+      'rejected',
+    ),
+    judge('fulcio: a bare key', 'logged', { fulcio, ...rekor }, 'rejected'),
+    judge('fulcio without a log', 'person', { fulcio }, 'invalid'),
+    judge('pki', 'person', { pki }, 'accepted'),
+    judge('pki: another person', 'person', { pki: { ...pki, subjectEmail: 'a@b.test' } }, 'rejected'),
+    judge('pki with a log', 'person', { pki, ...rekor }, 'invalid'),
+    judge('pki without a subject', 'person', { pki: { caRootsData: pki.caRootsData } }, 'invalid'),
   ]
 }
