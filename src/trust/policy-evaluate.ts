@@ -98,7 +98,8 @@ async function whyNoMessage(
     const wanted = await digestByOf({ ...context, ...named(image) })(algorithmOf(digest))
     if (digest !== wanted) return `${origin} is for ${digest}, not for ${image.digest}`
     if (matchesIdentity(requirement.identity, image.source, dockerReference)) return undefined
-    return otherName(origin, dockerReference, context, requirement)
+    const accepted = `${describeIdentity(requirement.identity)} for ${formatReference(image.source)}`
+    return `${origin} is for the name "${dockerReference}", which ${accepted} does not accept`
   } catch (error) {
     if (error instanceof JsonFault) return `${origin}: what was signed is no signature of an image: ${error.message}`
     if (error instanceof KnownError && error.code === 'SIGNATURE_INVALID') return error.message
@@ -137,16 +138,6 @@ async function whyNotSigstoreSigned(
   const found = others === 0 ? '' : ` (${others} of other kinds)`
   const advice = places.length > 1 ? '' : '; use-sigstore-attachments is not true in registries.d'
   return [`a sigstore signature is required, and there is none in ${places.join(' and ')}${found}${advice}`]
-}
-
-function otherName(
-  origin: string,
-  dockerReference: string,
-  { image }: RequirementContext,
-  requirement: SignedByRequirement,
-): string {
-  const accepted = `${describeIdentity(requirement.identity)} for ${formatReference(image.source)}`
-  return `${origin} is for the name "${dockerReference}", which ${accepted} does not accept`
 }
 
 function named({ source, digest }: RequirementContext['image']) {

@@ -122,9 +122,10 @@ class JsonReader {
   }
 
   #string(): string {
-    // biome-ignore lint/suspicious/noControlCharactersInRegex: JSON forbids them in strings (RFC 8259, 7).
-    const quoted = this.#match(/"(?:[^"\\\u0000-\u001f]|\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4}))*"/y)
-    if (quoted === undefined) throw this.#fault('a string does not end, or holds what JSON forbids')
+    const quoted = this.#match(/"[^"\\]*(?:\\(?:["\\/bfnrt]|u[0-9a-fA-F]{4})[^"\\]*)*"/y)
+    // Control characters: RFC 8259, 7.
+    if (quoted === undefined || [...quoted].some((character) => character < ' '))
+      throw this.#fault('a string does not end, or holds what JSON forbids')
     return JSON.parse(quoted) as string
   }
 
