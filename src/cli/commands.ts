@@ -40,6 +40,11 @@ export const commands: readonly CommandEntry[] = [
     load: () => import('./commands/archive.ts'),
   },
   {
+    name: 'files',
+    summary: 'the files that travel with the images: list them, and take them out',
+    load: () => import('./commands/files.ts'),
+  },
+  {
     name: 'verify',
     summary: 'is everything there; would anything leave the network',
     load: () => import('./commands/verify.ts'),

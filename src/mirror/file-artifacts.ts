@@ -92,9 +92,16 @@ class CheckedFile implements ChunkStream {
     const { size } = this.#origin
     if (size !== undefined && this.#received > size) throw this.#mismatch(`it has more than ${size} bytes`)
     this.#hash.update(chunk)
+    // Who reads as many bytes as there are does not ask for more: the last chunk is handed on only when the whole is proven.
+    if (this.#received === size) this.#prove()
   }
 
   #finish(): void {
+    const { size } = this.#origin
+    if (size === undefined || this.#received < size || size === 0) this.#prove()
+  }
+
+  #prove(): void {
     const { digest, size } = this.#origin
     const actual: Digest = `${algorithmOf(digest)}:${this.#hash.digest('hex')}`
     if (actual === digest) return

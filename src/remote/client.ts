@@ -22,6 +22,7 @@ import { type Reference, repositoryName } from '../oci/reference.ts'
 import { Authorizer } from './authorizer.ts'
 import type { UploadSettings } from './blob-upload.ts'
 import { Blobs } from './blobs.ts'
+import { listRepositories } from './catalog.ts'
 import { Connections } from './connections.ts'
 import type { CredentialsProvider } from './credentials.ts'
 import { Manifests } from './manifests.ts'
@@ -71,6 +72,8 @@ export interface RegistryClient extends ContentSource, ContentTarget {
    * @throws KnownError REGISTRY_DELETE_REFUSED
    */
   deleteManifest(reference: Reference, signal?: AbortSignal): Promise<boolean>
+  /** Every repository of a registry, without the host; undefined where it does not tell them. */
+  repositories(registry: string, signal?: AbortSignal): Promise<readonly string[] | undefined>
   /**
    * @param place `HOST[:PORT]`, or with the path whose credentials count: an auth file may have others for each path
    * @throws KnownError where the registry cannot be reached or does not let us in
@@ -187,6 +190,10 @@ class DistributionClient implements RegistryClient {
 
   deleteManifest(reference: Reference, signal?: AbortSignal): Promise<boolean> {
     return this.#manifests.delete(reference, signal)
+  }
+
+  repositories(registry: string, signal?: AbortSignal): Promise<readonly string[] | undefined> {
+    return listRepositories(this.#connections, registry, signal)
   }
 
   async ping(place: string, signal?: AbortSignal): Promise<void> {
