@@ -27,7 +27,9 @@ function read(text: string, apiVersion = 'v2alpha1') {
   return readImageSetConfiguration({ file: 'isc.yaml', text: head + text })
 }
 
-const everything = ['8:5 release', '9:3 operator', '14:5 additional', '15:5 additional', '16:3 helm']
+const everything = ['9:3 operator', '15:5 additional', '16:3 helm']
+/** The platforms of an image go with it. */
+const undeletable = ['8:5 release', '9:3 operator', '14:5 additional', '15:5 additional', '16:3 helm']
 
 test('each part that is not carried out is told at its place, with its class and what to do instead', () => {
   const parts = unsupportedParts(read(`mirror:${content}`))
@@ -43,15 +45,19 @@ test('each part that is not carried out is told at its place, with its class and
   const deletion = unsupportedParts(readDeleteImageSetConfiguration({ file: 'disc.yaml', text }))
   assert.deepEqual(
     deletion.map(({ where, class: of }) => `${where?.line}:${where?.column} ${of}`),
-    everything,
+    undeletable,
   )
 })
 
 test('what is carried out is not among them', () => {
   const text = `mirror:
-  platform: {graph: true, kubeVirtContainer: true, channels: [{name: stable-4.18}]}
+  platform:
+    graph: true
+    kubeVirtContainer: true
+    channels: [{name: stable-4.18}]
+    platforms: [{os: linux, architecture: amd64}]
   operators: []
-  additionalImages: [{name: quay.io/a/b:1, targetRepo: c, targetTag: '1'}]
+  additionalImages: [{name: quay.io/a/b:1, targetRepo: c, platforms: [{os: linux, architecture: arm64}]}]
   helm: {repositories: [], local: []}
   blockedImages: [{name: aws}]
 `

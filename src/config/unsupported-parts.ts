@@ -30,7 +30,7 @@ type Content = ImageSetConfiguration['mirror'] | DeleteImageSetConfiguration['de
 /** What is asked for and not carried out: to be refused, or left out where the failure policy of its class says `skip`. */
 export function unsupportedParts({ configuration, file }: Loaded): UnsupportedPart[] {
   const { section, content } = contentOf(configuration)
-  const found = [...unsupportedRelease(content.platform), ...unsupportedImages(content)].map(
+  const found = [...unsupportedImages(content), ...(section === 'delete' ? undeletablePlatforms(content) : [])].map(
     ([path, of, [what, remedy]]): UnsupportedPart => {
       const field = formatPath([section, ...path])
       const summary = `${field}: ${what} is not carried out by this version of sallyport`
@@ -83,11 +83,19 @@ export function withoutClasses(
 
 type Part = readonly [path: ValuePath, of: ContentClass, words: readonly [what: string, instead: string]]
 
-function unsupportedRelease(platform: Content['platform']): Part[] {
-  const at = (field: string, what: string, instead: string): Part => [['platform', field], 'release', [what, instead]]
+/** A name at the target stands for all platforms of an image: who names some of them may mean to keep the others. */
+function undeletablePlatforms({ platform, additionalImages }: Content): Part[] {
   const parts: Part[] = []
-  if (platform?.platforms?.length)
-    parts.push(at('platforms', 'choosing platforms of a release', 'take it out: every platform is mirrored'))
+  if (platform?.platforms?.length) {
+    const instead =
+      'take it out: a release is deleted with all its platforms; architectures: [multi] chooses that payload'
+    parts.push([['platform', 'platforms'], 'release', ['deleting single platforms of a release', instead]])
+  }
+  for (const [index, { platforms }] of additionalImages.entries()) {
+    if (!platforms?.length) continue
+    const instead = 'take it out: an image is deleted with all its platforms'
+    parts.push([['additionalImages', index, 'platforms'], 'additional', ['deleting single platforms', instead]])
+  }
   return parts
 }
 
@@ -101,12 +109,8 @@ function unsupportedImages({ operators, helm, additionalImages }: Content): Part
     const instead = 'take the section out, and name the images of the charts in mirror.additionalImages'
     parts.push([['helm'], 'helm', ['finding the images of Helm charts', instead]])
   }
-  for (const [index, { name, platforms }] of additionalImages.entries()) {
+  for (const [index, { name }] of additionalImages.entries()) {
     const path: ValuePath = ['additionalImages', index]
-    if (platforms?.length) {
-      const instead = 'take it out: every platform is mirrored'
-      parts.push([[...path, 'platforms'], 'additional', ['choosing platforms of an image', instead]])
-    }
     if (isLocalLayout(name)) {
       const instead = 'push the image to a registry (skopeo copy), and name it there'
       parts.push([[...path, 'name'], 'additional', ['reading an image from an OCI layout', instead]])

@@ -239,6 +239,11 @@ export const errorCodes = {
     retryable: false,
     hint: 'registries.conf forbids this source. Remove blocked = true there, or mirror from another one.',
   },
+  REGISTRY_SPARSE_REFUSED: {
+    exitCode: 1,
+    retryable: false,
+    hint: 'Take platforms out of the configuration, and all of them are mirrored; or have the registry take such an index: validation.manifests.indexes.platforms: none (distribution 3), FEATURE_SPARSE_INDEX: true (Quay), sallyport registry serve --sparse-index allow. docker-registry 2, Harbor and Nexus never do.',
+  },
   REGISTRY_DELETE_REFUSED: {
     exitCode: 1,
     retryable: false,

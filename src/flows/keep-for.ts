@@ -72,12 +72,9 @@ export async function readKeepFor(places: readonly string[], context: KeepForCon
   return { images, selections }
 }
 
-/** Fields of images whose names are known without a look at any source. */
-const keepable: ReadonlySet<string> = new Set(['mirror.platform.graph', 'mirror.platform.kubeVirtContainer'])
-
 async function selectionOf(file: string, text: string, context: KeepForContext): Promise<KeptSelection> {
   const loaded = readImageSetConfiguration({ file, text })
-  const [part] = unsupportedParts(loaded).filter(({ field }) => !keepable.has(field))
+  const [part] = unsupportedParts(loaded)
   if (part) throw selectsMore(file, part.summary)
   const { platform } = loaded.configuration.mirror
   const { images: named, blocked, unreadable } = await selectImages(loaded.configuration, context.target, context)

@@ -40,7 +40,9 @@ export async function selectMade({ mirror }: ImageSetConfiguration, options: Mad
     ...(making && local && { making: { ...making, local, workspace, signal } }),
   })
   const isGraphWanted = mirror.platform?.graph === true && !skip.has('release')
-  const graph = isGraphWanted ? await selectGraphImage(mirror.platform?.architectures, options) : nothing
+  const { platforms, architectures } = mirror.platform ?? {}
+  const nodes = platforms?.length ? platforms.map(({ architecture }) => architecture) : architectures
+  const graph = isGraphWanted ? await selectGraphImage(nodes, options) : nothing
   return {
     images: [...graph.images, ...files.images],
     made: [...graph.made, ...files.made],

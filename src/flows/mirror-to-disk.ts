@@ -31,6 +31,7 @@ import { mappingText } from '../mirror/mapping.ts'
 import { type MirrorPlan, planMirror, selectedOf } from '../mirror/plan.ts'
 import { parsePlan, planLines } from '../mirror/plan-file.ts'
 import { resolvedImagesOf, selectedImagesOf } from '../mirror/planned-images.ts'
+import { coversPlatforms } from '../mirror/platform-choice.ts'
 import { groupAttached, resolveImages } from '../mirror/resolve-images.ts'
 import type { SelectedImage } from '../mirror/selection.ts'
 import { type TransferReport, transfer } from '../mirror/transfer.ts'
@@ -219,7 +220,9 @@ class DiskRun {
       if (!known) return undefined
       const digest = image.source.digest ?? (await this.#resolve(image))
       signal.throwIfAborted()
-      return digest === known[0]?.digest ? ([image, known] as const) : undefined
+      const [first] = known
+      const isWhole = digest === first?.digest && coversPlatforms(first?.platforms, image.platforms)
+      return isWhole ? ([image, known] as const) : undefined
     })
     return new Map(found.filter((entry) => entry !== undefined))
   }

@@ -12,6 +12,7 @@ import type { ResolvedImage } from '../mirror/closure.ts'
 import { formatMirrorTarget, type MirrorTarget } from '../mirror/destination.ts'
 import { distrustBlobs } from '../mirror/distrust.ts'
 import { type DoneImage, provenImages, readDone, recordDone } from '../mirror/done.ts'
+import { doubtfulImages } from '../mirror/doubtful.ts'
 import type { OnMirrorEvent } from '../mirror/events.ts'
 import { recordFailed } from '../mirror/failed.ts'
 import { exitStatusOf, type FailurePolicy, failurePolicyOf } from '../mirror/failure-policy.ts'
@@ -24,6 +25,7 @@ import { mappingText } from '../mirror/mapping.ts'
 import { type MirrorPlan, planMirror } from '../mirror/plan.ts'
 import { planLines } from '../mirror/plan-file.ts'
 import { resolvedImagesOf, selectedImagesOf } from '../mirror/planned-images.ts'
+import { formatPlatform } from '../mirror/platform-choice.ts'
 import { groupAttached, resolveImages } from '../mirror/resolve-images.ts'
 import { mirrorSets, writeResources } from '../mirror/resources.ts'
 import type { SelectedImage } from '../mirror/selection.ts'
@@ -125,7 +127,7 @@ class MirrorRun {
     const failures = this.#failures
     const { images, blocked, retry, findings } = given ? await this.#selectPlanned(given) : await this.#select()
     const recorded = (await readDone(workspace)).get(this.#targetName) ?? []
-    const suspects = recorded.filter(({ suspect }) => suspect !== undefined)
+    const suspects = doubtfulImages(recorded, images)
     const { resolved, present, proven } = given
       ? await this.#resolvePlanned(given, suspects)
       : await this.#resolve(images, recorded, suspects)
@@ -286,6 +288,7 @@ function doneImage({ selected, digest }: ResolvedImage, attached: readonly Resol
     class: selected.class,
     why: selected.why,
     ...(selected.isReleaseImage && { isReleaseImage: true }),
+    ...(selected.platforms && { platforms: selected.platforms.map(formatPlatform) }),
     attached: attached.map((image) => ({
       destination: formatReference(image.selected.destination),
       digest: image.digest,

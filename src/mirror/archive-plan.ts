@@ -7,6 +7,7 @@ import { relativeDestination } from './archive-target.ts'
 import type { ResolvedImage } from './closure.ts'
 import type { FailedImage } from './failures.ts'
 import type { MirrorPlan } from './plan.ts'
+import { formatPlatform } from './platform-choice.ts'
 
 /** What an archive carries and no image that arrived needs: what of it is not at the target after a load. */
 export function notArrived(
@@ -53,6 +54,7 @@ export function archiveImage({ selected, digest, attachedTo }: ResolvedImage): A
     class: selected.class,
     why: selected.why,
     ...(selected.isReleaseImage && { isReleaseImage: true }),
+    ...(selected.platforms && { platforms: selected.platforms.map(formatPlatform) }),
     ...(attachedTo !== undefined && { attachedTo }),
   }
 }

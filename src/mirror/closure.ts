@@ -11,6 +11,7 @@ import type { Digest } from '../oci/digest.ts'
 import { blobsOf, childrenOf, parseManifest } from '../oci/manifest.ts'
 import { formatReference, isTag, type Reference } from '../oci/reference.ts'
 import { unknownManifest } from './local-content.ts'
+import { chosenChildren } from './platform-choice.ts'
 import type { SelectedImage } from './selection.ts'
 
 export interface ResolvedManifest {
@@ -19,6 +20,8 @@ export interface ResolvedManifest {
   readonly blobs: readonly Descriptor[]
   /** The manifests that must be in the repository before this one. */
   readonly children: readonly Digest[]
+  /** True for an index that names more manifests than come with it. */
+  readonly isSparse?: true
 }
 
 export interface ResolvedImage {
@@ -68,7 +71,7 @@ async function resolveOne(selected: SelectedImage, options: ClosureOptions): Pro
       raw.descriptor.mediaType || expected?.mediaType,
       formatReference(reference),
     )
-    const children = childrenOf(manifest)
+    const children = chosenChildren(manifest, selected.platforms)
     await mapConcurrently(children, options.concurrency ?? 8, async (child) => {
       const visited = visits.get(child.digest) ?? visit(byDigest(selected.source, child.digest), child)
       visits.set(child.digest, visited)
@@ -78,6 +81,7 @@ async function resolveOne(selected: SelectedImage, options: ClosureOptions): Pro
       descriptor: { mediaType: manifest.mediaType, digest, size: raw.bytes.byteLength },
       blobs: uniqueBlobs(blobsOf(manifest)),
       children: children.map((child) => child.digest),
+      ...(children.length < childrenOf(manifest).length && { isSparse: true as const }),
     })
     return digest
   }

@@ -11,6 +11,7 @@ import type { ContentSource, ContentTarget } from '../oci/content.ts'
 import type { Digest } from '../oci/digest.ts'
 import { digestText } from '../oci/digest-text.ts'
 import { formatReference, parseReference, repositoryName } from '../oci/reference.ts'
+import { isDoubtful } from './doubtful.ts'
 import type { ContentClass, SelectedImage } from './selection.ts'
 import { readIfPresent, type Workspace, writeIfChanged } from './workspace.ts'
 
@@ -23,6 +24,8 @@ const DoneImage = z.object({
   class: z.enum(['release', 'operator', 'additional', 'helm']),
   why: z.string(),
   isReleaseImage: z.boolean().optional(),
+  /** The only platforms of it that were brought, each as `linux/amd64`; absent for all. */
+  platforms: z.array(z.string()).optional(),
   /** Destinations of the signatures and other artifacts that came with it. */
   attached: z.array(z.object({ destination: z.string(), digest: z.string() })).default([]),
   /**
@@ -122,7 +125,7 @@ export async function provenImages(
   const byDestination = new Map(recorded.map((image) => [image.destination, image]))
   const candidates = await mapConcurrently(images, 32, async (image) => {
     const done = byDestination.get(formatReference(image.destination))
-    if (!done || done.suspect || done.source !== formatReference(image.source)) return undefined
+    if (!done || isDoubtful(done, image) || done.source !== formatReference(image.source)) return undefined
     const digest =
       image.source.digest ??
       (await unlessRefused(options, () => options.source.resolve(image.source, options.signal)))?.digest

@@ -48,6 +48,7 @@ const PlanFile = z.strictObject({
       why: z.string(),
       isPresent: z.boolean(),
       isReleaseImage: z.literal(true).exactOptional(),
+      platforms: z.array(z.string().regex(/^[a-z0-9]+\/[a-z0-9]+$/, 'is no platform')).exactOptional(),
       attachedTo: DigestText.exactOptional(),
     }),
   ),
@@ -69,6 +70,7 @@ const PlanFile = z.strictObject({
       destination: z.string(),
       level: count,
       needs: z.array(DigestText),
+      isSparse: z.literal(true).exactOptional(),
     }),
   ),
 })

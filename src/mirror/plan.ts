@@ -10,6 +10,7 @@ import type { Descriptor } from '../oci/descriptor.ts'
 import type { Digest } from '../oci/digest.ts'
 import { formatReference, parseReference, type Reference, repositoryName } from '../oci/reference.ts'
 import type { ResolvedImage, ResolvedManifest } from './closure.ts'
+import { formatPlatform, parsePlatform } from './platform-choice.ts'
 import type { ContentClass, SelectedImage } from './selection.ts'
 
 export interface MirrorPlan {
@@ -34,6 +35,8 @@ export interface PlannedImage {
   readonly isPresent: boolean
   /** As in `SelectedImage`. */
   readonly isReleaseImage?: true
+  /** As in `SelectedImage`, each as `linux/amd64`. */
+  readonly platforms?: readonly string[]
   readonly attachedTo?: Digest
 }
 
@@ -57,6 +60,8 @@ export interface PlannedManifest {
   readonly level: number
   /** The blobs and manifests that must be there first, by digest. */
   readonly needs: readonly Digest[]
+  /** As in `ResolvedManifest`: the registry has to accept an index whose children are not all there. */
+  readonly isSparse?: true
 }
 
 export interface PlanTotals {
@@ -111,19 +116,21 @@ function plannedImage(image: ResolvedImage, isPresent: boolean): PlannedImage {
     why: selected.why,
     isPresent,
     ...(selected.isReleaseImage && { isReleaseImage: true as const }),
+    ...(selected.platforms && { platforms: selected.platforms.map(formatPlatform) }),
     ...(attachedTo !== undefined && { attachedTo }),
   }
 }
 
 /** What a plan says of an image, as its selection said it. */
 export function selectedOf(image: PlannedImage): SelectedImage {
-  const { source, destination, class: contentClass, why, isReleaseImage } = image
+  const { source, destination, class: contentClass, why, isReleaseImage, platforms } = image
   return {
     source: parseReference(source),
     destination: parseReference(destination),
     class: contentClass,
     why,
     ...(isReleaseImage && { isReleaseImage }),
+    ...(platforms && { platforms: platforms.map(parsePlatform) }),
   }
 }
 
@@ -180,6 +187,7 @@ function plannedManifest(
     destination: formatReference(place.destination),
     level: place.level,
     needs: [...manifest.blobs.map((blob) => blob.digest), ...manifest.children],
+    ...(manifest.isSparse && { isSparse: true as const }),
   }
 }
 

@@ -74,12 +74,13 @@ function manifestsOf(root: Digest, repository: string, { blobs, manifests }: Con
     if (!planned || ordered.has(digest)) return
     const children = planned.needs.filter((need) => manifests.has(`${repository} ${need}`))
     for (const child of children) visit(child)
-    const { size, mediaType, needs } = planned
+    const { size, mediaType, needs, isSparse } = planned
     const own = needs.filter((need) => !children.includes(need)).map((need) => blobs.get(need))
     const resolved = {
       descriptor: { digest, size, mediaType },
       blobs: own.filter((blob) => blob !== undefined),
       children,
+      ...(isSparse && { isSparse }),
     }
     ordered.set(digest, resolved)
   }

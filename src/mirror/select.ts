@@ -8,6 +8,7 @@ import { mapConcurrently } from '../host/concurrency.ts'
 import { formatReference, parseReference, type Reference } from '../oci/reference.ts'
 import type { GraphSource } from '../release/graph-source.ts'
 import { type MirrorTarget, tagFor, targetRepository } from './destination.ts'
+import { withPlatforms } from './platform-choice.ts'
 import { selectBootImages } from './select-boot-images.ts'
 import { chooseByChannel } from './select-channels.ts'
 import type { WantedFile } from './select-files.ts'
@@ -53,13 +54,14 @@ export async function selectImages(
 const nothing: ImageSelection = { images: [], blocked: [], unreadable: [], findings: [], bootFiles: [] }
 
 function selectAdditional(
-  { name, targetRepo, targetTag }: ImageSetConfiguration['mirror']['additionalImages'][number],
+  { name, targetRepo, targetTag, platforms }: ImageSetConfiguration['mirror']['additionalImages'][number],
   target: MirrorTarget,
 ): SelectedImage {
   const source = withTag(readName(name))
   const repository = targetRepository(target, targetRepo ?? source.repository)
   const destination = { ...repository, tag: targetTag ?? tagFor(source, 'other') }
-  return { source, class: 'additional', destination, why: `additionalImages ${name}` }
+  const why = `additionalImages ${name}`
+  return { source, class: 'additional', destination, why, ...(platforms?.length && { platforms }) }
 }
 
 /** Every release that is named, or stands in a channel. */
@@ -74,13 +76,17 @@ async function selectPlatform(
   const releases = [...named, ...chosen.releases]
   const read = await mapConcurrently(releases, 4, (one) => readable(one, target, options))
   const there = releases.filter((_, index) => read[index]?.unreadable.length === 0)
-  const { architectures, kubeVirtContainer, bootImages: entries = [] } = platform
+  const { kubeVirtContainer, platforms, bootImages: entries = [] } = platform
   if (kubeVirtContainer) {
+    const architectures = platforms?.length ? platforms.map(({ architecture }) => architecture) : platform.architectures
     read.push(...(await mapConcurrently(there, 4, (one) => selectKubeVirt(one, { architectures, target }, options))))
   }
   const boot = await mapConcurrently(there, 4, (one) => selectBootImages(one, { entries, target }, options))
   return {
-    images: read.flatMap(({ images }) => images),
+    images: withPlatforms(
+      read.flatMap(({ images }) => images),
+      platforms,
+    ),
     blocked: [],
     unreadable: [...chosen.unreadable, ...[...read, ...boot].flatMap(({ unreadable }) => unreadable)],
     findings: [...chosen.findings, ...boot.flatMap(({ findings }) => findings)],

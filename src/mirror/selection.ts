@@ -16,6 +16,14 @@ export interface SelectedImage {
   readonly why: string
   /** True for the release image itself: its mirror goes into the digest mirror set even when it was named by tag. */
   readonly isReleaseImage?: boolean
+  /** Only these platforms of an index; absent for all. */
+  readonly platforms?: readonly PlatformChoice[]
+}
+
+/** As an index names it: `linux`, `amd64`. */
+export interface PlatformChoice {
+  readonly os: string
+  readonly architecture: string
 }
 
 export interface Selection {

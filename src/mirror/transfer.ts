@@ -147,8 +147,9 @@ class Transfer {
       onEvent({ type: 'manifest.arrived', destination: manifest.destination, digest: manifest.digest })
     } catch (error) {
       signal.throwIfAborted()
-      this.#missing.set(`${repository} ${manifest.digest}`, error)
-      this.#failures.set(manifest.destination, error)
+      const told = manifest.isSparse ? sparseRefusal(manifest, error) : error
+      this.#missing.set(`${repository} ${manifest.digest}`, told)
+      this.#failures.set(manifest.destination, told)
     }
   }
 }
@@ -180,6 +181,20 @@ function descriptorOf({ digest, size, mediaType }: PlannedManifest): Descriptor 
 
 function levels(manifests: readonly PlannedManifest[]): PlannedManifest[][] {
   return [...Map.groupBy(manifests, ({ level }) => level).entries()].sort(([a], [b]) => a - b).map(([, group]) => group)
+}
+
+/**
+ * Registries refuse an index whose children are not all there in several ways: 404 with MANIFEST_BLOB_UNKNOWN or nothing at
+ * all, 400, 422. One without rights, or in trouble, is told as it is.
+ */
+function sparseRefusal({ destination }: PlannedManifest, error: unknown): unknown {
+  const status = error instanceof KnownError ? Number(error.details['status']) : Number.NaN
+  if (!(error instanceof KnownError) || ![400, 404, 405, 409, 412, 422].includes(status)) return error
+  const why = 'the registry wants every platform of an index, and the configuration asks for some'
+  return new KnownError('REGISTRY_SPARSE_REFUSED', `${destination}: ${why}: ${error.message}`, {
+    details: { ...error.details, image: destination },
+    cause: error,
+  })
 }
 
 /** The error of a failed image as one to show: what it was, and what to do. */

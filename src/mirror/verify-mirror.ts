@@ -8,11 +8,13 @@ import { mapConcurrently } from '../host/concurrency.ts'
 import type { ContentSource } from '../oci/content.ts'
 import type { Descriptor } from '../oci/descriptor.ts'
 import { type Digest, parseDigest } from '../oci/digest.ts'
-import { blobsOf, childrenOf, parseManifest } from '../oci/manifest.ts'
+import { blobsOf, parseManifest } from '../oci/manifest.ts'
 import { formatReference, parseReference, type Reference, repositoryName } from '../oci/reference.ts'
 import { verified } from '../oci/verified.ts'
 import { byDigest } from './closure.ts'
 import type { DoneImage } from './done.ts'
+import { chosenChildren, formatPlatform, parsePlatform } from './platform-choice.ts'
+import type { PlatformChoice } from './selection.ts'
 
 export interface VerifyOptions {
   readonly registry: ContentSource & BlobSizes
@@ -51,6 +53,8 @@ interface Expected {
   readonly source: string
   /** `DoneImage.destination` of the image, or of what this is attached to. */
   readonly image: string
+  /** The only platforms of it that have to be there. */
+  readonly platforms?: readonly PlatformChoice[]
 }
 
 const wrongBytes: ReadonlySet<string> = new Set(['BLOB_DIGEST_MISMATCH', 'BLOB_SIZE_MISMATCH'])
@@ -68,6 +72,7 @@ export async function verifyMirror(images: readonly DoneImage[], options: Verify
       digest: image.digest,
       source: `${image.why}: ${image.source}`,
       image: image.destination,
+      ...(image.platforms && { platforms: image.platforms.map(parsePlatform) }),
     },
     ...image.attached.map(({ destination, digest }) => ({
       destination: parseReference(destination),
@@ -108,7 +113,7 @@ class Walk {
   }
 
   async #manifest(reference: Reference, expected: Expected): Promise<void> {
-    const key = formatReference(reference)
+    const key = [formatReference(reference), ...(expected.platforms ?? []).map(formatPlatform)].join(' ')
     const walk = this.#manifests.get(key) ?? this.#walkManifest(reference, expected)
     this.#manifests.set(key, walk)
     await walk
@@ -125,7 +130,8 @@ class Walk {
     const parsed = await this.#attempt(expected, async () => parseManifest(bytes, descriptor.mediaType, name))
     if (parsed.failed) return
     const manifest = parsed.value
-    for (const child of childrenOf(manifest)) await this.#manifest(byDigest(reference, child.digest), expected)
+    for (const child of chosenChildren(manifest, expected.platforms))
+      await this.#manifest(byDigest(reference, child.digest), expected)
     await Promise.all(blobsOf(manifest).map((blob) => this.#blob(reference, blob, expected)))
   }
 

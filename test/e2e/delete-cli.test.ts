@@ -128,7 +128,7 @@ test('parts of a configuration that cannot be told are refused by name and place
   await writeFile(config, `${lines.join('\n')}\n`)
   const { status, stderr } = await runCli(['delete', '-c', config, '--generate', 'docker://127.0.0.1:1/ocp'])
   assert.equal(status, 78)
-  assert.match(stderr, /disc\.yaml:6:5: delete\.platform\.platforms: .*name each release by its image/)
+  assert.match(stderr, /disc\.yaml:6:5: delete\.platform\.platforms: .*with all its platforms/)
   assert.match(stderr, /disc\.yaml:7:3: delete\.operators: .*--delete-yaml-file/)
   assert.match(stderr, /disc\.yaml:8:3: delete\.helm: /)
   assert.doesNotMatch(stderr, /graph/)
