@@ -22,7 +22,7 @@ export interface MirrorOptions extends AccessOptions, OcMirrorOptions {
   for?: string
   signKey?: string
   verifyKey?: string
-  sigstoreKey?: string[]
+  sigstoreKey?: readonly string[]
   acceptOrder?: boolean
   repair?: string
 }
@@ -37,7 +37,12 @@ export function addMirrorOptions(command: Command): Command {
     .option('--plan <file>', 'carry out this plan instead of making one')
     .option('--on-failure <policy>', 'CLASS=fail|warn|skip,… for release, operator, additional, helm (default: fail)')
     .option('--retry-failed', 'try only what the last run could not bring')
-    .option('--sigstore-key <file...>', 'public keys (PEM), one of which must have signed each release with sigstore')
+    .option(
+      '--sigstore-key <file>',
+      'public key (PEM) that must have signed each release with sigstore; several: any of them',
+      (file, others: readonly string[]) => [...others, file],
+      [],
+    )
     .option('--icsp', 'also write an ImageContentSourcePolicy, for clusters before 4.13')
     .option('--archive-size <size>', 'to disk: size of a volume: 650MiB, 4GiB (default: archiveSize)', parseByteSize)
     .option('--base <receipt>', 'to disk: carry only what this receipt of the target does not name')
