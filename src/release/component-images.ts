@@ -118,7 +118,7 @@ function isOf(wanted: string | undefined, architecture: string | undefined): boo
 const mirroredRelease = /(^|[/-])openshift([/-])release-images$/
 
 /** Where an image of a release may be, the likeliest first. */
-function placesOf({ registry, repository }: Reference, component: Reference): readonly Reference[] {
+export function placesOf({ registry, repository }: Reference, component: Reference): readonly Reference[] {
   if (component.digest === undefined) return [component]
   const { digest } = component
   const own = { registry, repository, digest }

@@ -59,7 +59,7 @@ export class Placement {
    * @throws KnownError FILE_EXISTS where something else is there, unless it is to be replaced
    */
   async publish(): Promise<Placed> {
-    const isSame = await this.#isThere()
+    const isSame = await this.isThere()
     if (isSame) {
       await rm(this.staged)
       await chmod(this.#path, this.#options.mode)
@@ -75,8 +75,12 @@ export class Placement {
     await rm(this.staged, { force: true })
   }
 
-  /** True where these bytes are there, false where nothing is, or may be replaced. */
-  async #isThere(): Promise<boolean> {
+  /**
+   * True where these bytes are there already, false where nothing is, or what is there may be replaced.
+   *
+   * @throws KnownError FILE_EXISTS
+   */
+  async isThere(): Promise<boolean> {
     const there = await lstat(this.#path).catch((error: unknown) => {
       if (hasSystemCode(error, 'ENOENT')) return undefined
       throw error
@@ -108,14 +112,25 @@ function writeError(path: string, cause: unknown): unknown {
   return cause
 }
 
-/** Writes a small file. */
-export async function placeFile(path: string, bytes: Uint8Array, isForced: boolean): Promise<Placed> {
-  const placement = new Placement(path, { mode: 0o644, isForced })
+/**
+ * Writes small files. None gets its name before all are written and none is in the way of another.
+ *
+ * @param files by path
+ * @throws KnownError FILE_EXISTS, FILE_UNWRITABLE, DISK_FULL
+ */
+export async function placeFiles(
+  files: ReadonlyMap<string, Uint8Array>,
+  { isForced }: Pick<PlacementOptions, 'isForced'>,
+): Promise<ReadonlyMap<string, Placed>> {
+  const placements = new Map([...files.keys()].map((path) => [path, new Placement(path, { mode: 0o644, isForced })]))
   try {
-    await placement.write([bytes])
-    return await placement.publish()
+    for (const [path, bytes] of files) await placements.get(path)?.write([bytes])
+    for (const placement of placements.values()) await placement.isThere()
+    const placed = new Map<string, Placed>()
+    for (const [path, placement] of placements) placed.set(path, await placement.publish())
+    return placed
   } finally {
-    await placement.discard()
+    for (const placement of placements.values()) await placement.discard()
   }
 }
 

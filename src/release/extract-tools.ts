@@ -10,9 +10,10 @@ import { takeLayerFiles } from '../archive/tar/layer-files-take.ts'
 import { KnownError } from '../errors/known-error.ts'
 import type { ContentSource } from '../oci/content.ts'
 import type { Digest } from '../oci/digest.ts'
-import { formatReference } from '../oci/reference.ts'
+import { formatReference, type Reference } from '../oci/reference.ts'
 import { verified } from '../oci/verified.ts'
-import type { ReleasePayload } from '../openshift/release-payload.ts'
+import type { ReleaseComponent, ReleasePayload } from '../openshift/release-payload.ts'
+import { placesOf } from './component-images.ts'
 import { hashOf, type Placed, Placement } from './extract-place.ts'
 import { BinaryPatch, type PatchedBytes, type ReleaseMark, type ReleaseMarks } from './patch-binary.ts'
 import { remakeSignature, type SignatureOutcome } from './patch-macho.ts'
@@ -26,6 +27,8 @@ export interface WantedTool extends Tool {
 
 export interface ExtractToolsOptions {
   readonly source: ContentSource
+  /** The release image, as it was read: components of a mirror lie beside it. */
+  readonly release: Reference
   readonly payload: ReleasePayload
   /** Of the release image, as Go names it: which child of a component that is an index. */
   readonly architecture: string
@@ -112,14 +115,11 @@ interface FromImage {
 }
 
 async function fromImage(image: string, searches: readonly Search[], options: ExtractToolsOptions): Promise<FromImage> {
-  const { source, payload, architecture, signal } = options
+  const { source, payload, signal } = options
   const component = payload.components.find(({ name }) => name === image)
   if (!component) return { found: [] }
-  const { reference } = component
+  const { reference, manifest } = await openComponent(component, options)
   const pullspec = formatReference(reference)
-  const { manifests } = await payloadManifests(reference, { source, architecture, signal })
-  const manifest = manifests[0]?.manifest
-  if (!manifest) throw new KnownError('MANIFEST_UNKNOWN', `${pullspec} is an index without images`)
   const byPath = Map.groupBy(searches, ({ path }) => path)
   const staged = new Map([...byPath].map(([path, [first]]) => [path, new StagedTool(first?.tool, options)]))
   try {
@@ -144,6 +144,27 @@ async function fromImage(image: string, searches: readonly Search[], options: Ex
   } finally {
     for (const one of staged.values()) await one.discard()
   }
+}
+
+/** The image of a component, from the first of the places where it may be. */
+async function openComponent({ name, reference }: ReleaseComponent, options: ExtractToolsOptions) {
+  const { source, architecture, signal, release } = options
+  const failures: KnownError[] = []
+  for (const place of placesOf(release, reference)) {
+    try {
+      const { manifests } = await payloadManifests(place, { source, architecture, signal })
+      const [first] = manifests
+      if (first) return { reference: place, manifest: first.manifest }
+    } catch (error) {
+      signal?.throwIfAborted()
+      if (!(error instanceof KnownError)) throw error
+      failures.push(error)
+    }
+  }
+  const [failure] = failures
+  throw (
+    failure ?? new KnownError('MANIFEST_UNKNOWN', `${name}: ${formatReference(reference)} is an index without images`)
+  )
 }
 
 /** One file of an image on its way to the one place, or the several, where it is wanted. */

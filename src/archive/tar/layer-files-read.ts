@@ -59,6 +59,8 @@ export async function readLayer(
     if (error instanceof VisitFailed) throw error.cause
     if (error instanceof KnownError) throw error
     source.throwFailure()
+    // Where these are not the bytes of the layer at all, that is the fault to tell.
+    await source.drain()
     throw unreadable(origin, layer, error)
   } finally {
     compressed.destroy()
