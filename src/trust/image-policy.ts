@@ -9,6 +9,7 @@
 
 import { KnownError } from '../errors/known-error.ts'
 import type { Clock } from '../host/clock.ts'
+import { mapConcurrently } from '../host/concurrency.ts'
 import type { ContentSource } from '../oci/content.ts'
 import type { Digest } from '../oci/digest.ts'
 import { formatReference, type Reference } from '../oci/reference.ts'
@@ -17,6 +18,7 @@ import { ImageSignatures } from './image-signatures.ts'
 import { type Policy, requirementsFor, type ScopedRequirements } from './policy.ts'
 import { whyUnmet } from './policy-evaluate.ts'
 import { loadPolicy } from './policy-file.ts'
+import { PolicyKeys } from './policy-keys.ts'
 import type { PolicyRequirement } from './policy-requirement.ts'
 import { loadRegistriesD, type RegistriesD } from './registries-d.ts'
 
@@ -68,6 +70,7 @@ export class ImagePolicy {
   readonly #policy: Policy
   readonly #registriesD: RegistriesD
   readonly #options: ImagePolicyOptions
+  readonly #keys = new PolicyKeys()
 
   private constructor(policy: Policy, registriesD: RegistriesD, options: ImagePolicyOptions) {
     this.#policy = policy
@@ -96,11 +99,9 @@ export class ImagePolicy {
     const scoped = requirementsFor(this.#policy, image.source)
     const by = `${scoped.place} of ${this.#policy.file}`
     const instances = image.instances ?? []
-    const rejections: Rejection[] = []
-    for (const digest of instances.length === 0 ? [image.digest] : instances) {
-      const rejection = await this.#reject({ ...image, digest }, scoped, context)
-      if (rejection !== undefined) rejections.push(rejection)
-    }
+    const digests = instances.length === 0 ? [image.digest] : instances
+    const found = await mapConcurrently(digests, 4, (digest) => this.#reject({ ...image, digest }, scoped, context))
+    const rejections = found.filter((one) => one !== undefined)
     return rejections.length === 0 ? { accepted: true, by } : { accepted: false, by, rejections }
   }
 
@@ -112,9 +113,10 @@ export class ImagePolicy {
   ): Promise<Rejection | undefined> {
     const { clock, env, userId } = this.#options
     const home = env['HOME']
+    const keys = this.#keys
     const signatures = new ImageSignatures(image, { ...context, registriesD: this.#registriesD, home, userId })
     for (const requirement of requirements) {
-      const reasons = await whyUnmet(requirement, { ...context, image, signatures, now: clock.now() })
+      const reasons = await whyUnmet(requirement, { ...context, image, signatures, keys, now: clock.now() })
       if (reasons === undefined) continue
       const { place, line, type } = requirement
       return { digest: image.digest, place, line, type, reasons, file: this.#policy.file }

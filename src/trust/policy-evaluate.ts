@@ -9,22 +9,22 @@ import { algorithmOf, type Digest } from '../oci/digest.ts'
 import { formatReference, type Reference } from '../oci/reference.ts'
 import type { ImageSignatures } from './image-signatures.ts'
 import { verifyMessage } from './openpgp.ts'
-import { loadKeys } from './openpgp-keys.ts'
-import { readByteSource } from './policy-bytes.ts'
+import type { Keyring } from './openpgp-keys.ts'
 import { describeIdentity, matchesIdentity } from './policy-identity.ts'
 import { JsonFault } from './policy-json.ts'
+import type { PolicyKeys } from './policy-keys.ts'
 import { parseSignedPayload } from './policy-payload.ts'
 import type { PolicyRequirement, SignedByRequirement, SigstoreRequirement } from './policy-requirement.ts'
 import type { StoredMessage } from './registries-d-lookaside.ts'
 import { digestByOf } from './sigstore.ts'
 import { checkSigstoreSignature, SigstoreFault, simpleSigningType } from './sigstore-signature.ts'
-import { loadTrustRoot } from './sigstore-trust.ts'
 
 export interface RequirementContext {
   readonly image: { readonly source: Reference; readonly digest: Digest }
   readonly source: ContentSource
   readonly signal: AbortSignal
   readonly signatures: ImageSignatures
+  readonly keys: PolicyKeys
   /** Milliseconds since the epoch. */
   readonly now: number
 }
@@ -67,10 +67,7 @@ async function whyNotSignedBy(
 ): Promise<readonly string[] | undefined> {
   if (requirement.keyType !== 'GPGKeys')
     return [`the key type ${requirement.keyType} is not implemented, here as in containers/image: it accepts nothing`]
-  const sources = await readByteSource(requirement.keys)
-  const keys = await loadKeys(
-    sources.map((content, index) => ({ content, origin: originOf(requirement.keys, index, requirement.place) })),
-  )
+  const keys = await context.keys.keyringOf(requirement)
   const { simple, places } = await context.signatures.find()
   const reasons: string[] = []
   for (const message of simple) {
@@ -84,7 +81,7 @@ async function whyNotSignedBy(
 interface MessageCheck {
   readonly requirement: SignedByRequirement
   readonly context: RequirementContext
-  readonly keys: Awaited<ReturnType<typeof loadKeys>>
+  readonly keys: Keyring
 }
 
 async function whyNoMessage(
@@ -111,7 +108,7 @@ async function whyNotSigstoreSigned(
   requirement: SigstoreRequirement,
   context: RequirementContext,
 ): Promise<readonly string[] | undefined> {
-  const trust = await loadTrustRoot(requirement, context.now)
+  const trust = await context.keys.trustRootOf(requirement)
   const { sigstore, simple, places } = await context.signatures.find()
   const { image } = context
   const rules = {
@@ -125,7 +122,7 @@ async function whyNotSigstoreSigned(
   for (const candidate of candidates) {
     try {
       if (candidate instanceof SigstoreFault) throw candidate
-      const keys = await trust.keysFor(candidate)
+      const keys = await trust.keysFor(candidate, context.now)
       await checkSigstoreSignature(candidate, { ...rules, keys })
       return undefined
     } catch (error) {
@@ -142,8 +139,4 @@ async function whyNotSigstoreSigned(
 
 function named({ source, digest }: RequirementContext['image']) {
   return { image: source, digest }
-}
-
-function originOf(source: SignedByRequirement['keys'], index: number, place: string): string {
-  return source.kind === 'paths' ? (source.paths[index] ?? place) : `${place}, key ${index + 1}`
 }

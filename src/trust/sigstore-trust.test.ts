@@ -63,7 +63,7 @@ async function judge(trust: Trust, { payload, annotations }: MadeSignature, now 
   }
   const signature = { payload, annotations, mediaType: simpleSigningType, origin: 'signature 1' }
   try {
-    const keys = await (await loadTrustRoot(requirement, now)).keysFor(signature)
+    const keys = await (await loadTrustRoot(requirement)).keysFor(signature, now)
     const rules = { keys, digest, digestBy: async () => digest, acceptsName: () => true, names: 'anything' }
     const accepted = await checkSigstoreSignature(signature, rules)
     return { accepted: accepted.key.origin }

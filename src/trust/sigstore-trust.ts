@@ -11,17 +11,21 @@ import { checkedKey, parseSigstoreKey, type SigstoreKey } from './sigstore-key.t
 import { SigstoreFault, type SigstoreSignature, signatureBytes, sigstoreAnnotations } from './sigstore-signature.ts'
 
 export interface TrustRoot {
-  /** The keys that may have made this signature. @throws SigstoreFault where log or certificate speak against it */
-  keysFor(signature: SigstoreSignature): Promise<readonly SigstoreKey[]>
+  /**
+   * The keys that may have made this signature.
+   *
+   * @param now milliseconds since the epoch
+   * @throws SigstoreFault where log or certificate speak against it
+   */
+  keysFor(signature: SigstoreSignature, now: number): Promise<readonly SigstoreKey[]>
 }
 
 /**
  * Every key is read, so that a broken one is noticed before it is needed.
  *
- * @param now milliseconds since the epoch
  * @throws KnownError FILE_UNREADABLE, KEY_INVALID
  */
-export async function loadTrustRoot(requirement: SigstoreRequirement, now: number): Promise<TrustRoot> {
+export async function loadTrustRoot(requirement: SigstoreRequirement): Promise<TrustRoot> {
   const { keys, fulcio, pki, rekorKeys, place } = requirement
   const logs = rekorKeys && (await readKeys(rekorKeys, place))
   for (const { key, origin } of logs ?? []) {
@@ -48,7 +52,7 @@ export async function loadTrustRoot(requirement: SigstoreRequirement, now: numbe
   const roots = await readText(pki.roots)
   const intermediates = pki.intermediates && (await readText(pki.intermediates))
   return {
-    keysFor: async (signature) => {
+    keysFor: async (signature, now) => {
       const { verifyPki } = await loadCertificates()
       const time = new Date(now)
       return withCertificate(signature, (certificate, chain) =>
