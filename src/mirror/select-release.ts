@@ -174,21 +174,24 @@ async function* openLayer(
   else yield* createReadStream(await local.bringBlob(source, release, layer, signal), { highWaterMark: 256 * 1024 })
 }
 
-/** The image, or every image of an index; attestations are left out. */
+/**
+ * The image, or every image of an index that is there: an archive and a mirror may have only some platforms of it.
+ * Attestations are left out.
+ */
 async function imageManifests(reference: Reference, options: SelectOptions): Promise<ImageManifest[]> {
   const root = await fetchParsed(reference, options)
+  if (!root) throw unknownManifest(formatReference(reference))
   if (root.kind === 'image') return [root]
   const platforms = childrenOf(root).filter(({ platform }) => platform?.os !== 'unknown')
   const children = await mapConcurrently(platforms, 4, ({ digest }) =>
     fetchParsed(byDigest(reference, digest), options),
   )
-  return children.filter((child): child is ImageManifest => child.kind === 'image')
+  return children.filter((child): child is ImageManifest => child?.kind === 'image')
 }
 
-async function fetchParsed(reference: Reference, { source, signal }: SelectOptions): Promise<Manifest> {
+async function fetchParsed(reference: Reference, { source, signal }: SelectOptions): Promise<Manifest | undefined> {
   const raw = await source.fetchManifest(reference, signal)
-  if (!raw) throw unknownManifest(formatReference(reference))
-  return parseManifest(raw.bytes, raw.descriptor.mediaType, formatReference(reference))
+  return raw && parseManifest(raw.bytes, raw.descriptor.mediaType, formatReference(reference))
 }
 
 /**

@@ -14,12 +14,16 @@ import { resolvedImagesOf } from '../../src/mirror/planned-images.ts'
 import { workspaceAt } from '../../src/mirror/workspace.ts'
 import { digestOf } from '../../src/oci/digest.ts'
 import type { SampleImage } from '../../src/quickstart/sample-image.ts'
+import { releaseSources } from '../../src/quickstart/sample-release.ts'
 import { parseRegistriesConf } from '../../src/registries/parse.ts'
 import { withRegistriesConf } from '../../src/remote/registries-conf-source.ts'
+import { runGenerate, runListed } from '../../testkit/delete-run.ts'
 import { startDockerRegistry } from '../../testkit/docker-registry.ts'
 import { FakeClock } from '../../testkit/fake-clock.ts'
 import { makeAttestation, makeImage, makeIndex, makeMultiArch } from '../../testkit/image.ts'
 import { runMirror } from '../../testkit/mirror-run.ts'
+import { makeRelease } from '../../testkit/release-payload.ts'
+import { pushAll, releaseContent } from '../../testkit/seed.ts'
 import { tempDir } from '../../testkit/temp-dir.ts'
 import { testClient } from '../../testkit/test-client.ts'
 import { testRegistry } from '../../testkit/test-registry.ts'
@@ -182,6 +186,35 @@ test('attestations of the wanted platforms come with them', async (t) => {
     found.map((one) => one !== undefined),
     [false, true, false, true, true],
   )
+})
+
+test('a release for several architectures, with one of them: mirrored, and deleted without its source', async (t) => {
+  const { registry, registriesConf, release: amd } = await upstreamWith(t)
+  const arm = makeRelease({ seed: 'arm', components: 2, architecture: 'arm64' })
+  const both = makeIndex({ children: [amd.image, arm.image], tag: '4.18.9-multi' })
+  const { client } = testClient(t)
+  await pushAll(client, registry.address, [
+    ...releaseContent(arm),
+    { repository: releaseSources.images, images: [both] },
+  ])
+  const target = await testRegistry(t)
+  const platform = { release: `${releaseSources.registry}/${releaseSources.images}:4.18.9-multi` }
+  const config = (kind: string, section: object) =>
+    JSON.stringify({ kind, apiVersion: 'mirror.openshift.io/v2alpha1', ...section })
+  const at = { target: `docker://${target.address}/ocp`, workspace: await tempDir(t) }
+  const wanted = config('ImageSetConfiguration', { mirror: { platform: { ...platform, platforms: [amd64] } } })
+  const { exitStatus } = await runMirror(t, { ...at, registriesConf, config: wanted })
+  assert.equal(exitStatus, 0)
+  const images = { registry: target.address, repository: 'ocp/openshift/release-images' }
+  assert.equal((await client.resolve({ ...images, tag: '4.18.9-multi' }))?.digest, both.digest)
+  assert.equal(await client.resolve({ ...images, digest: arm.image.digest }), undefined)
+
+  const other = { ...at, workspace: await tempDir(t) }
+  const unwanted = config('DeleteImageSetConfiguration', { delete: { platform } })
+  const { files, failures } = await runGenerate(t, { ...other, config: unwanted })
+  assert.deepEqual(failures, [])
+  await runListed(t, { ...other, list: files[0] ?? '' })
+  assert.deepEqual((await client.tags(images)) ?? [], [])
 })
 
 test('an archive carries the wanted platforms, and further ones when they are asked for', async (t) => {
