@@ -33,12 +33,13 @@ interface Site {
 interface SiteOptions {
   readonly policy: string
   readonly registriesD?: (registry: ScriptedRegistry) => string
+  readonly usesAttachmentsByDefault?: boolean
   /** Which manifests have a signature of `key`, and for which name. */
   readonly signed?: readonly { readonly digest: typeof image.digest; readonly dockerReference: string }[]
 }
 
 /** Images are named `origin.test/ns/app`, and come from the repository `mirrored/app` on loopback. */
-async function makeSite(t: TestContext, { policy, registriesD, signed = [] }: SiteOptions): Promise<Site> {
+async function makeSite(t: TestContext, { policy, registriesD, signed = [], ...more }: SiteOptions): Promise<Site> {
   const registry = await startScriptedRegistry(t)
   const { client } = testClient(t)
   const tags = signed.map((one) => signatureTag(one.digest, [makeSigstoreSignature({ key, ...one })]))
@@ -64,6 +65,7 @@ async function makeSite(t: TestContext, { policy, registriesD, signed = [] }: Si
     registriesD: join(root, 'registries.d'),
     env: { HOME: root },
     userId: 1000,
+    ...more,
     clock,
   })
   const judge: Site['judge'] = (judged, tag = '1') =>
@@ -92,6 +94,15 @@ test('signatures are not looked for where registries.d speaks of the name instea
     verdict.rejections[0]?.reasons[0] ?? '',
     /none in the lookaside store .*; use-sigstore-attachments is not true/,
   )
+})
+
+test('attachments are looked at by default where the caller mirrors as oc-mirror does', async (t) => {
+  const signed = [{ digest: image.digest, dockerReference: 'origin.test/ns/app:1' }]
+  const options = { policy: policyOf(sigstoreSigned), signed, registriesD: () => '' }
+  const { judge } = await makeSite(t, { ...options, usesAttachmentsByDefault: true })
+  assert.equal((await judge(image)).accepted, true)
+  const strict = await makeSite(t, options)
+  assert.equal((await strict.judge(image)).accepted, false)
 })
 
 test('every image of an index needs its own signature, and the index needs none', async (t) => {

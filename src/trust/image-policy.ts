@@ -20,13 +20,15 @@ import { whyUnmet } from './policy-evaluate.ts'
 import { loadPolicy } from './policy-file.ts'
 import { PolicyKeys } from './policy-keys.ts'
 import type { PolicyRequirement } from './policy-requirement.ts'
-import { loadRegistriesD, type RegistriesD } from './registries-d.ts'
+import { loadRegistriesD, type RegistriesD, withAttachmentsByDefault } from './registries-d.ts'
 
 export interface ImagePolicyOptions {
   /** `--policy`; else the user's, else the system's. */
   readonly policyPath?: string | undefined
   /** `--registries.d`; else the user's, else the system's. */
   readonly registriesD?: string | undefined
+  /** Sigstore attachments are looked at where registries.d does not say otherwise: so does oc-mirror, and skopeo does not. */
+  readonly usesAttachmentsByDefault?: boolean
   readonly env: Readonly<Record<string, string | undefined>>
   /** Of this process, to know which lookaside store is the built-in one; undefined where the system has none. */
   readonly userId: number | undefined
@@ -83,7 +85,12 @@ export class ImagePolicy {
     const { policyPath, registriesD, env, systemDir } = options
     const where = { env, ...(systemDir !== undefined && { systemDir }) }
     const policy = await loadPolicy({ ...where, path: policyPath })
-    return new ImagePolicy(policy, await loadRegistriesD({ ...where, path: registriesD }), options)
+    const storage = await loadRegistriesD({ ...where, path: registriesD })
+    return new ImagePolicy(
+      policy,
+      options.usesAttachmentsByDefault ? withAttachmentsByDefault(storage) : storage,
+      options,
+    )
   }
 
   /** The file that is in force. */

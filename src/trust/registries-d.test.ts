@@ -5,7 +5,7 @@ import { type TestContext, test } from 'node:test'
 import { tempDir } from '../../testkit/temp-dir.ts'
 import type { Digest } from '../oci/digest.ts'
 import { parseReference } from '../oci/reference.ts'
-import { loadRegistriesD, storageOf } from './registries-d.ts'
+import { loadRegistriesD, storageOf, withAttachmentsByDefault } from './registries-d.ts'
 import { builtInLookaside, lookasideUrl } from './registries-d-lookaside.ts'
 
 async function folderWith(t: TestContext, files: Readonly<Record<string, string>>): Promise<string> {
@@ -29,6 +29,18 @@ test('each setting is taken from the closest scope that has it', async (t) => {
   assert.deepEqual(of('h.test/ns/app:2'), { lookaside: 'file:///own', usesSigstoreAttachments: true })
   assert.deepEqual(of('h.test/other'), { lookaside: 'https://all.test', usesSigstoreAttachments: true })
   assert.deepEqual(of('other.test/a'), { lookaside: 'https://all.test', usesSigstoreAttachments: false })
+})
+
+test('oc-mirror looks at attachments wherever nothing else is said', async (t) => {
+  const usesOf = async (text: string) => {
+    const config = withAttachmentsByDefault(await load(t, { 'a.yaml': text }))
+    return ['h.test/a', 'other.test/a'].map((name) => storageOf(config, parseReference(name)).usesSigstoreAttachments)
+  }
+  assert.deepEqual(await usesOf(''), [true, true])
+  assert.deepEqual(await usesOf('default-docker: {}'), [true, true])
+  assert.deepEqual(await usesOf('docker: {h.test: {use-sigstore-attachments: false}}'), [false, true])
+  assert.deepEqual(await usesOf('default-docker: {use-sigstore-attachments: false}'), [false, false])
+  assert.deepEqual(await usesOf('default-docker: {lookaside-staging: "file:///w"}'), [false, false])
 })
 
 test('lookaside goes before its older name', async (t) => {

@@ -27,6 +27,8 @@ interface StorageNamespace {
   /** URL of a lookaside store; empty where this namespace does not say. */
   readonly lookaside: string
   readonly useSigstoreAttachments: boolean | undefined
+  /** True where it says nothing at all, not even where to write. */
+  readonly isSilent: boolean
   /** The file that says it. */
   readonly file: string
 }
@@ -62,6 +64,18 @@ export async function loadRegistriesD(options: RegistriesDOptions): Promise<Regi
     }
   }
   return { defaultDocker, docker }
+}
+
+/**
+ * What registries.d becomes where oc-mirror reads it: sigstore attachments are looked at wherever nothing else is said, as
+ * long as `default-docker` says nothing.
+ *
+ * Source: oc-mirror `internal/pkg/registriesd/registriesd.go:PrepareRegistrydCustomDir`.
+ */
+export function withAttachmentsByDefault(config: RegistriesD): RegistriesD {
+  if (config.defaultDocker?.isSilent === false) return config
+  const file = config.defaultDocker?.file ?? 'default'
+  return { ...config, defaultDocker: { lookaside: '', useSigstoreAttachments: true, isSilent: false, file } }
 }
 
 /**
@@ -104,14 +118,17 @@ async function read(file: string): Promise<string> {
   }
 }
 
+const urlFields = ['lookaside', 'sigstore', 'lookaside-staging', 'sigstore-staging']
+
 function parseFile(text: string, file: string): RegistriesD {
   const yaml = open(text, file)
   const root = mapping(yaml, [])
-  const namespace = (path: readonly string[]): StorageNamespace => ({
-    lookaside: textAt(yaml, [...path, 'lookaside']) || textAt(yaml, [...path, 'sigstore']),
-    useSigstoreAttachments: flagAt(yaml, [...path, 'use-sigstore-attachments']),
-    file,
-  })
+  const namespace = (path: readonly string[]): StorageNamespace => {
+    const [lookaside = '', sigstore = '', ...staging] = urlFields.map((field) => textAt(yaml, [...path, field]))
+    const useSigstoreAttachments = flagAt(yaml, [...path, 'use-sigstore-attachments'])
+    const isSilent = useSigstoreAttachments === undefined && [lookaside, sigstore, ...staging].join('') === ''
+    return { lookaside: lookaside || sigstore, useSigstoreAttachments, isSilent, file }
+  }
   const isGiven = root['default-docker'] !== undefined && root['default-docker'] !== null
   if (isGiven) mapping(yaml, ['default-docker'])
   const scopes = Object.keys(mapping(yaml, ['docker']))
