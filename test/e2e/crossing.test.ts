@@ -70,6 +70,7 @@ test('a release crosses the gap, the cluster there needs nothing from outside, a
       'mirror',
       '-c',
       join(desk, 'isc.yaml'),
+      '--ignore-release-signature',
       ...work,
       ...args,
       `file://${usb}`,

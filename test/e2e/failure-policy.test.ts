@@ -28,7 +28,8 @@ async function scene(t: TestContext) {
   const additional = ['a', 'b', 'c'].map((name) => ({ name: `${source.address}/team/${name}:1` }))
   const text = imageSetText({ additional })
   await writeFile(config, text)
-  const args = ['mirror', '-c', config, '--workspace', join(root, 'work'), `docker://${target.address}/ocp`]
+  const unsigned = '--ignore-release-signature'
+  const args = ['mirror', '-c', config, unsigned, '--workspace', join(root, 'work'), `docker://${target.address}/ocp`]
   const open = ['--src-tls-verify=false', '--dest-tls-verify=false', '--retry-times', '0']
   const run = (...more: readonly string[]) => runCli([...args, ...open, ...more])
   const failedFile = join(root, 'work', 'working-dir', 'sallyport', 'v1', 'failed.json')

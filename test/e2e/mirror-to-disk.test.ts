@@ -37,7 +37,8 @@ async function scene(t: TestContext): Promise<Scene> {
   const inside = ['--workspace', join(desk, 'closed'), '--dest-tls-verify=false']
   return {
     ...{ upstream, desk, closed, target, configure },
-    write: (directory, ...args) => runCli(['mirror', '-c', isc, ...open, ...args, `file://${directory}`]),
+    write: (directory, ...args) =>
+      runCli(['mirror', '-c', isc, '--ignore-release-signature', ...open, ...args, `file://${directory}`]),
     load: (directory, ...args) => runCli(['mirror', '--from', directory, ...inside, ...args, target]),
   }
 }
