@@ -65,20 +65,16 @@ export function named({ registry, repository, tag, digest }: Reference): Referen
   return digest === undefined ? { registry, repository, tag: tag ?? 'latest' } : { registry, repository, digest }
 }
 
+/** `intended` has a tag or a digest, so a signature that gives a bare name is never the same. */
 function isSameExactly(intended: Reference, signature: Reference): boolean {
-  // A name alone says nothing exactly.
-  return !isNameOnly(intended) && !isNameOnly(signature) && formatReference(intended) === formatReference(signature)
+  return formatReference(intended) === formatReference(signature)
 }
 
 /** The digest itself is not compared here: the signature names one, and that one is. */
 function isSameByRepoDigestOrExactly(intended: Reference, signature: Reference): boolean {
-  if (isNameOnly(signature)) return false
+  if (signature.tag === undefined && signature.digest === undefined) return false
   if (intended.tag !== undefined) return formatReference(signature) === formatReference(intended)
   return intended.digest !== undefined && repositoryName(signature) === repositoryName(intended)
-}
-
-function isNameOnly({ tag, digest }: Reference): boolean {
-  return tag === undefined && digest === undefined
 }
 
 /** `image` with its prefix exchanged where it has it; undefined where that makes no full reference. */

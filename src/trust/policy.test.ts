@@ -36,6 +36,24 @@ test('a complete policy is read, every requirement with its place', () => {
   assert.equal(requirementsFor(policy, parseReference('quay.io/other:1')).place, 'default')
 })
 
+test('the closest scope decides alone, then the default of the transport, then that of the policy', () => {
+  const digest = `sha256:${'a'.repeat(64)}`
+  const scopes = ['h.test/ns/a:1', `h.test/ns/a@${digest}`, 'h.test/ns/a', 'h.test/ns', 'h.test', '*.test', '']
+  const docker = Object.fromEntries(scopes.map((scope) => [scope, accept]))
+  const placeOf = (name: string, without: readonly string[] = []) => {
+    const left = Object.fromEntries(Object.entries(docker).filter(([scope]) => !without.includes(scope)))
+    const policy = parsePolicy(JSON.stringify({ default: reject, transports: { docker: left } }), 'p.json')
+    return requirementsFor(policy, parseReference(name)).place
+  }
+  const place = (scope: string) => `transports.docker."${scope}"`
+  const widest = scopes.filter((scope) => scope !== `h.test/ns/a@${digest}`)
+  for (const [index, scope] of widest.entries())
+    assert.equal(placeOf('h.test/ns/a:1', widest.slice(0, index)), place(scope))
+  assert.equal(placeOf('h.test/ns/a:1', scopes), 'default')
+  assert.equal(placeOf(`h.test/ns/a@${digest}`), place(`h.test/ns/a@${digest}`))
+  assert.equal(placeOf('h.test/ns/a:2'), place('h.test/ns/a'))
+})
+
 const key = Buffer.from('k').toString('base64')
 const fulcio = { caData: key, oidcIssuer: 'https://i.test', subjectEmail: 'a@b.test' }
 const requirements: readonly (readonly [title: string, requirement: object, message: RegExp])[] = [

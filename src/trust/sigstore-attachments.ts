@@ -67,7 +67,7 @@ export async function readReferringSignatures(place: AttachmentPlace): Promise<R
     const raw = await source.fetchManifest(at(repository, referrer.digest), signal)
     const name = formatReference(at(repository, referrer.digest))
     const manifest = raw && parseManifest(raw.bytes, raw.descriptor.mediaType, name)
-    if (manifest?.kind !== 'image' || manifest.subject?.digest !== digest) continue
+    if (manifest?.kind !== 'image') continue
     // Some registries list it without its type.
     const type = listed ?? manifest.artifactType ?? ''
     if (!isSignatureType(type)) continue
