@@ -6,7 +6,13 @@ import { placeholderOf, type ReleaseMark } from '../../src/release/patch-binary.
 import { runCli } from '../../testkit/run-cli.ts'
 import { smallDisk } from '../../testkit/small-disk.ts'
 import { tempDir } from '../../testkit/temp-dir.ts'
-import { releaseName, startUpstream, type Upstream, type UpstreamOptions } from '../../testkit/upstream.ts'
+import {
+  imageSetText,
+  releaseName,
+  startUpstream,
+  type Upstream,
+  type UpstreamOptions,
+} from '../../testkit/upstream.ts'
 
 const machine = { x64: 'amd64', arm64: 'arm64', ppc64: 'ppc64le', s390x: 's390x' }[process.arch as string] ?? 'amd64'
 const other = machine === 'arm64' ? 'amd64' : 'arm64'
@@ -231,6 +237,23 @@ test('what is there already is kept when it is the same, and replaced only by fo
   assert.equal(await readFile(join(directory, 'oc'), 'utf8'), 'mine')
   assert.equal((await extract('--command', 'oc', '--force')).status, 0)
   assert.deepEqual(await readdir(directory), ['oc'])
+})
+
+test('the tools come out of an archive as well, for the mirror that it is loaded into', async (t) => {
+  const { upstream, directory, extract } = await startSite(t)
+  await writeFile(join(directory, 'isc.yaml'), imageSetText({ release: releaseName(upstream.release) }))
+  const words = ['-c', 'isc.yaml', '--registries-conf', upstream.registriesConf, 'file://usb']
+  const mirrored = await runCli(['mirror', '--ignore-release-signature', ...words], { cwd: directory })
+  assert.equal(mirrored.status, 0, mirrored.stdout + mirrored.stderr)
+  const carried = ['release', 'extract', '--from', 'usb', '--to', 'bin', '--command', 'openshift-install']
+  const { status, stdout, stderr } = await runCli(carried, { cwd: directory })
+  assert.equal(status, 0, stderr)
+  assert.match(stdout, new RegExp(`openshift-install installs ${exactName(upstream)}`))
+  await extract('--command', 'openshift-install', '--to', 'online')
+  const [one, other] = await Promise.all(
+    ['bin', 'online'].map((to) => readFile(join(directory, to, 'openshift-install'))),
+  )
+  assert.ok(one && other && one.equals(other))
 })
 
 test('a full disk leaves nothing half written', async (t) => {
