@@ -75,7 +75,8 @@ export function chooseReleases(
   const within = pool.filter(({ version }) => semver.gte(version, min) && semver.lte(version, max))
   const { absent } = ends
   const [missing] = absent
-  if (within.length === 0 && missing !== undefined) throw unknownIn(ends.own, missing, request, options)
+  if (within.length === 0 && missing !== undefined)
+    throw unknownRelease(ends.own, missing, { where: request.name, others: options.others })
   const releases = within.map((release) => ({ ...release, why: reasonFor(release.version, request, ends) }))
   const risks = request.minVersion === undefined ? [] : risksAmong(subgraph(graph, within), within)
   return { releases, risks, ...(absent.length > 0 && { absent }) }
@@ -102,7 +103,8 @@ export function endsOf(graph: UpdateGraph, request: ChannelRequest, options: Cho
   if (first === undefined || head === undefined) throw emptyChannel(own, request, options)
   const known = (version: string) => {
     const release = all[indexOfVersion(all, version)]
-    if (!release && request.shortestPath) throw unknownIn(own, version, request, options)
+    if (!release && request.shortestPath)
+      throw unknownRelease(own, version, { where: request.name, others: options.others })
     return release?.version ?? version
   }
   const max = maxVersion === undefined ? head : known(maxVersion)
@@ -112,15 +114,6 @@ export function endsOf(graph: UpdateGraph, request: ChannelRequest, options: Cho
   const absent = [...new Set([min, max])].filter((version) => indexOfVersion(all, version) === -1)
   const isOwn = [min, max].every((version) => absent.includes(version) || indexOfVersion(own, version) !== -1)
   return { min, max, own, pool: isOwn ? own : all, absent }
-}
-
-function unknownIn(
-  own: readonly UpdateRelease[],
-  version: string,
-  { name }: ChannelRequest,
-  { others }: ChooseOptions,
-): KnownError {
-  return unknownRelease(own, version, { where: name, others })
 }
 
 function ascending(releases: readonly UpdateRelease[]): readonly UpdateRelease[] {
