@@ -120,7 +120,10 @@ async function bySallyport({ config, registriesConf }: Scene, place: string, add
   const disk = join(place, 'disk')
   try {
     const open = ['-q', '--workspace', join(place, 'open'), '--registries-conf', registriesConf]
-    add('mirror to disk', await must([bundle, 'mirror', '-c', config, ...open, `file://${disk}`], nodeFirst))
+    add(
+      'mirror to disk',
+      await must([bundle, 'mirror', '-c', config, '--ignore-release-signature', ...open, `file://${disk}`], nodeFirst),
+    )
     await must(['sync'])
     const target = await startRegistry(cleanups)
     const closed = ['-q', '--workspace', join(place, 'closed'), '--dest-tls-verify=false']

@@ -68,7 +68,15 @@ try {
     `[[registry]]\nlocation = "quay.io"\nblocked = true\n[[registry.mirror]]\nlocation = "${source.address}"\ninsecure = true\n`,
   )
   const flags = ['--registries-conf', registries, '--dest-tls-verify=false', '--workspace', directory]
-  const command = [bundle, 'mirror', '-c', config, ...flags, `docker://${target.address}/ocp`]
+  const command = [
+    bundle,
+    'mirror',
+    '-c',
+    config,
+    '--ignore-release-signature',
+    ...flags,
+    `docker://${target.address}/ocp`,
+  ]
   process.stdout.write(
     `${references} references in ${content.length} repositories, docker-registry to docker-registry.\n\n| run | wall s | CPU s | peak MiB |\n|---|---|---|---|\n`,
   )
@@ -81,7 +89,7 @@ try {
   const inside = ['-q', '--workspace', closed, '--dest-tls-verify=false']
   const [disk, receipt] = [join(directory, 'disk'), join(directory, 'receipt.json')]
   const site = `docker://${target.address}/carried`
-  const write = [bundle, 'mirror', '-c', config, ...outside]
+  const write = [bundle, 'mirror', '-c', config, '--ignore-release-signature', ...outside]
   print('to disk', await run([...write, `file://${disk}`]))
   print('from disk', await run([bundle, 'mirror', '--from', disk, ...inside, site]))
   const [, ...access] = inside

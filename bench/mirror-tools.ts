@@ -43,7 +43,10 @@ export const sallyport: Tool = {
     )
     const workspace = join(directory, `workspace-${target.replace(':', '-')}`)
     const flags = ['--registries-conf', registries, '--dest-tls-verify=false', '--workspace', workspace]
-    return { command: [bundle, 'mirror', '-c', config, ...flags, `docker://${target}/ocp`], env: nodeFirst }
+    return {
+      command: [bundle, 'mirror', '-c', config, '--ignore-release-signature', ...flags, `docker://${target}/ocp`],
+      env: nodeFirst,
+    }
   },
 }
 
