@@ -67,6 +67,28 @@ test('the tag is that of oc-mirror: with the architecture only where several are
   assert.deepEqual(choose(bootImages(['x86_64']), ['multi']), [[x86, `${plain}-x86_64`]])
 })
 
+test('disks of further streams come under names of their own, and the same one only once', () => {
+  const disk = (name: string) => ({ image: `${art}:disk`, 'digest-ref': `${art}@${digestOf(name)}` })
+  const stream = (name: string, architectures: readonly string[]) => ({
+    stream: name,
+    architectures: Object.fromEntries(
+      architectures.map((one) => [one, { images: { kubevirt: disk(`${name}/${one}`) } }]),
+    ),
+  })
+  const [nine, ten] = [stream('9', ['x86_64', 's390x']), stream('10', ['x86_64'])]
+  const data = { stream: JSON.stringify(nine), streams: JSON.stringify({ 'rhel-9': nine, 'rhel-10': ten }) }
+  const text = JSON.stringify({ kind: 'ConfigMap', data })
+  const tag = '4.18.9-x86_64-kube-virt-container'
+  assert.deepEqual(choose(text), [
+    [`${art}@${digestOf('9/x86_64')}`, tag],
+    [`${art}@${digestOf('10/x86_64')}`, `${tag}-rhel-10`],
+  ])
+  assert.deepEqual(
+    choose(text, ['multi']).map(([, name]) => name),
+    [`${tag}-x86_64`, `${tag}-s390x`, `${tag}-rhel-10-x86_64`],
+  )
+})
+
 test('a release without the disk says what it lacks, and for which architectures it has one', () => {
   assert.throws(() => choose(undefined), {
     code: 'PAYLOAD_INVALID',

@@ -5,8 +5,8 @@
  * Names are those of oc-mirror v2 (openshift/oc-mirror `internal/pkg/release/local_stored_collector.go:getKubeVirtImages`).
  */
 import { KnownError } from '../errors/known-error.ts'
-import { formatReference, parseReference } from '../oci/reference.ts'
-import type { ContainerDisk } from '../openshift/boot-image.ts'
+import { formatReference, parseReference, type Reference } from '../oci/reference.ts'
+import type { CoreosStream } from '../openshift/boot-image.ts'
 import { bootImages, parseCoreosStream } from '../openshift/coreos-stream.ts'
 import { bootImagesFile, type ReleasePayload } from '../openshift/release-payload.ts'
 import { rpmArchitecture } from '../openshift/release-tag.ts'
@@ -87,11 +87,11 @@ function kubeVirtImages(
     const there = disks.map(({ architecture }) => architecture).join(', ') || 'no architecture'
     throw noDisk(release, `its boot images have one for ${there}, and not for ${asked.join(', ')}`)
   }
-  return wanted.map(({ architecture, digestReference, image }) =>
+  return wanted.map(({ architecture, stream, pullspec }) =>
     diskImage(release, target, {
-      source: parseReference(digestReference ?? image),
-      why: `KubeVirt disk (${architecture}) of release ${version}`,
-      ...(counted.size > 1 && { architecture }),
+      source: parseReference(pullspec),
+      why: `KubeVirt disk (${[stream, architecture].filter(Boolean).join(' ')}) of release ${version}`,
+      parts: [...(stream === undefined ? [] : [stream]), ...(counted.size > 1 ? [architecture] : [])],
     }),
   )
 }
@@ -103,27 +103,49 @@ export function isKubeVirtDisk(disk: SelectedImage, release: SelectedImage): boo
   return release.isReleaseImage === true && rest !== undefined && (rest === '' || rest.startsWith('-'))
 }
 
-function disksOf(text: string, release: WantedRelease): readonly ContainerDisk[] {
+interface Disk {
+  readonly architecture: string
+  readonly pullspec: string
+  /** Of a release with several streams, where it is not of the one that is used where nobody chooses. */
+  readonly stream?: string
+}
+
+/** Those of further streams, `rhel-10` beside `rhel-9`, are told too: a node pool may choose them. */
+function disksOf(text: string, release: WantedRelease): readonly Disk[] {
   try {
-    const stream = parseCoreosStream(text, bootImagesFile)
-    return bootImages(stream, { platform: 'kubevirt' }).filter((image) => image.kind === 'container')
+    const whole = parseCoreosStream(text, bootImagesFile)
+    const main = disksIn(whole)
+    const known = new Set(main.map(({ pullspec }) => pullspec))
+    const further = [...(whole.streams?.keys() ?? [])].flatMap((stream) => disksIn(whole, stream))
+    return [...main, ...further.filter(({ pullspec }) => !known.has(pullspec))]
   } catch (error) {
     if (!(error instanceof KnownError)) throw error
     throw noDisk(release, error.message, error)
   }
 }
 
-/** The architecture is part of the tag only where several are mirrored. */
+function disksIn(whole: CoreosStream, stream?: string): Disk[] {
+  const images = bootImages(whole, { platform: 'kubevirt', ...(stream !== undefined && { stream }) })
+  return images.flatMap((image): Disk[] => {
+    if (image.kind !== 'container') return []
+    const { architecture, digestReference, image: byTag } = image
+    return [{ architecture, pullspec: digestReference ?? byTag, ...(stream !== undefined && { stream }) }]
+  })
+}
+
+interface DiskOptions {
+  readonly source: Reference
+  readonly why?: string
+  /** What the tag says beside that it is a disk: the architecture only where several are mirrored. */
+  readonly parts?: readonly string[]
+}
+
 function diskImage(
   { tag, why: releaseWhy }: WantedRelease,
   target: MirrorTarget,
-  {
-    source,
-    why,
-    architecture,
-  }: Pick<SelectedImage, 'source'> & { readonly why?: string; readonly architecture?: string },
+  { source, why, parts = [] }: DiskOptions,
 ): SelectedImage {
-  const name = [diskName, architecture].filter(Boolean).join('-')
+  const name = [diskName, ...parts].join('-')
   const destination = { ...targetRepository(target, releaseRepositories.components), tag: `${tag}-${name}` }
   return { source, class: 'release', destination, why: why ?? `KubeVirt disk of ${releaseWhy}` }
 }

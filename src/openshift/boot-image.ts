@@ -65,4 +65,9 @@ export interface CoreosStream {
   readonly name: string
   /** By architecture as the metadata has them, files first. */
   readonly images: readonly BootImage[]
+  /**
+   * All streams of a release that has several, by name: `rhel-9`, `rhel-10`. The one that is used where nobody chooses is
+   * among them, or is the same as one of them.
+   */
+  readonly streams?: ReadonlyMap<string, CoreosStream>
 }

@@ -108,6 +108,30 @@ test('what rhcos.json of 4.7 says in its own words is said in those of today', (
   assert.equal(only(stream.images, 'cloud-disk').length, 1)
 })
 
+test('a release with several streams has each of them, and the one for whoever does not choose', () => {
+  const stream = (name: string) => ({
+    stream: name,
+    architectures: {
+      x86_64: { images: { aws: { regions: { 'us-east-1': { release: '1', image: `ami-${name}` } } } } },
+    },
+  })
+  const configMap = (streams: string) =>
+    JSON.stringify({ kind: 'ConfigMap', data: { stream: JSON.stringify(stream('rhcos-9')), streams } })
+  const text = configMap(JSON.stringify({ 'rhel-9': stream('rhcos-9'), 'rhel-10': stream('rhcos-10') }))
+  const read = parseCoreosStream(text, 'f.yaml')
+  assert.equal(read.name, 'rhcos-9')
+  assert.deepEqual([...(read.streams?.keys() ?? [])], ['rhel-9', 'rhel-10'])
+  const ami = (name?: string) => {
+    const [image] = bootImages(read, { platform: 'aws', ...(name !== undefined && { stream: name }) })
+    return image?.kind === 'regions' ? image.regions.get('us-east-1') : undefined
+  }
+  assert.deepEqual([ami(), ami('rhel-10'), ami('rhel-11')], ['ami-rhcos-9', 'ami-rhcos-10', undefined])
+  assert.throws(() => parseCoreosStream(configMap('{"rhel-10": 5}'), 'f.yaml'), {
+    code: 'BOOT_IMAGES_INVALID',
+    message: /f\.yaml: data\.streams.*rhel-10/,
+  })
+})
+
 test('a checksum that is none, a location that is none, and a file that is something else are refused', () => {
   const stream = (artifact: object) =>
     JSON.stringify({

@@ -52,7 +52,11 @@ const StreamMetadata = z.object({
   stream: z.string(),
   architectures: z.record(z.string(), Architecture),
 })
-const ConfigMap = z.object({ kind: z.literal('ConfigMap'), data: z.object({ stream: z.string() }) })
+/** `streams` came with 4.22 (openshift/installer pull request 10321); `stream` stays, for whoever knows nothing of it. */
+const ConfigMap = z.object({
+  kind: z.literal('ConfigMap'),
+  data: z.object({ stream: z.string(), streams: z.string().optional() }),
+})
 
 type Base = Pick<BootImage, 'architecture' | 'platform'>
 
@@ -69,7 +73,7 @@ interface Place {
 export function parseCoreosStream(text: string | Uint8Array, origin: string): CoreosStream {
   const document = readDocument(typeof text === 'string' ? text : Buffer.from(text).toString('utf8'), origin)
   const configMap = ConfigMap.safeParse(document)
-  if (configMap.success) return parseCoreosStream(configMap.data.data.stream, `${origin}: data.stream`)
+  if (configMap.success) return streamsOf(configMap.data.data, origin)
   if (hasField(document, 'architectures'))
     return streamOf(checked(StreamMetadata.safeParse(document), { origin }), origin)
   if (hasField(document, 'baseURI')) {
@@ -79,17 +83,31 @@ export function parseCoreosStream(text: string | Uint8Array, origin: string): Co
   throw invalid(origin, 'it has neither architectures nor data.stream, nor the baseURI of former releases')
 }
 
-/** The images for one architecture, one platform, or both, in the order of the metadata. */
-export function bootImages(
-  { images }: CoreosStream,
-  filter: { readonly architecture?: string; readonly platform?: string } = {},
-): readonly BootImage[] {
-  const { architecture, platform } = filter
+interface BootImageFilter {
+  readonly architecture?: string
+  readonly platform?: string
+  /** Of a release with several streams. Default: the one that is used where nobody chooses. */
+  readonly stream?: string
+}
+
+/** The images for one architecture, one platform, or both, in the order of the metadata; none of a stream that is not there. */
+export function bootImages(whole: CoreosStream, filter: BootImageFilter = {}): readonly BootImage[] {
+  const { architecture, platform, stream } = filter
+  const { images } = (stream === undefined ? whole : whole.streams?.get(stream)) ?? { images: [] }
   return images.filter(
     (image) =>
       (architecture === undefined || image.architecture === architecture) &&
       (platform === undefined || image.platform === platform),
   )
+}
+
+function streamsOf({ stream, streams }: z.infer<typeof ConfigMap>['data'], origin: string): CoreosStream {
+  const main = parseCoreosStream(stream, `${origin}: data.stream`)
+  if (streams === undefined) return main
+  const place = { origin: `${origin}: data.streams` }
+  const named = checked(z.record(z.string(), StreamMetadata).safeParse(readDocument(streams, place.origin)), place)
+  const all = Object.entries(named).map(([name, one]) => [name, streamOf(one, place.origin)] as const)
+  return { ...main, streams: new Map(all) }
 }
 
 function readDocument(text: string, origin: string): unknown {
