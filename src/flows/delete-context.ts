@@ -17,6 +17,8 @@ import type { Workspace } from '../mirror/workspace.ts'
 import type { ContentSource } from '../oci/content.ts'
 import { hexOf } from '../oci/digest.ts'
 import { parseReference, repositoryName } from '../oci/reference.ts'
+import { graphCacheDirectory, keptGraphs } from '../release/graph-cache.ts'
+import type { GraphSource } from '../release/graph-source.ts'
 import type { RegistryClient } from '../remote/client.ts'
 import { readKeepFor } from './keep-for.ts'
 
@@ -39,6 +41,8 @@ export interface DeleteContext extends SelectOptions {
   readonly wanted: readonly WantedImage[]
   /** Manifests at the target, from this machine where it has them. */
   readonly manifests: ContentSource
+  /** The answers of the update graph by which this workspace mirrored. */
+  readonly graphs: GraphSource
 }
 
 /** Nothing is asked of any source: what images name is read from the target, as a closed site needs it. */
@@ -56,6 +60,7 @@ export async function openDeleteContext(request: DeleteRequest): Promise<DeleteC
     source: targetAsSource(target, registry, recorded),
     workspace,
     signal,
+    graphs: keptGraphs(graphCacheDirectory(workspace.root)),
   }
 }
 
