@@ -7,6 +7,7 @@ import { graphImageSelected } from '../mirror/graph-image.ts'
 import { imagesOfRelease, readKnownRelease } from '../mirror/known-release.ts'
 import { type ListedImage, listedFromItems, listedFromSelection } from '../mirror/listed-image.ts'
 import { selectImages } from '../mirror/select.ts'
+import { selectFiles } from '../mirror/select-files.ts'
 import { isKubeVirtDisk, kubeVirtOf } from '../mirror/select-kubevirt.ts'
 import type { ContentClass, SelectedImage, UnreadableImage } from '../mirror/selection.ts'
 import { formatReference, parseReference } from '../oci/reference.ts'
@@ -35,9 +36,11 @@ export async function selectUnwanted({ config, v1Names }: UnwantedOptions, conte
   const { platform, ...rest } = config.delete
   const mirror = { ...rest, ...(platform && { platform }), blockedImages: [] }
   const kind = 'ImageSetConfiguration'
-  const { images, unreadable } = await selectImages({ kind, apiVersion: config.apiVersion, mirror }, target, context)
+  const selected = await selectImages({ kind, apiVersion: config.apiVersion, mirror }, target, context)
+  const { images, unreadable, bootFiles } = selected
+  const files = await selectFiles(mirror.files ?? [], { target, cwd: '', bootImages: bootFiles })
   const known = await mapConcurrently(unreadable, 4, (one) => knownAnyway(one, config, context))
-  const told = [...images, ...known.flatMap((one) => one.images)]
+  const told = [...images, ...files.images, ...known.flatMap((one) => one.images)]
   const disks = platform?.kubeVirtContainer ? recordedDisks(context) : []
   const wanted = distinct([...told, ...disks.filter((disk) => told.some((image) => isKubeVirtDisk(disk, image)))])
   const named = v1Names ? wanted.map(v1Name) : asMirrored(wanted, recorded)
@@ -94,7 +97,7 @@ function failed({ source, class: of }: SelectedImage, error: KnownError): Failed
 
 /** The KubeVirt disks that this workspace mirrored: which of them has which tag depended on the configuration of then. */
 function recordedDisks({ recorded }: DeleteContext): SelectedImage[] {
-  const disks = recorded.filter(({ destination }) => /-kube-virt-container(?:-\w+)?$/.test(destination))
+  const disks = recorded.filter(({ destination }) => /-kube-virt-container(?:-[\w.-]+)?$/.test(destination))
   return disks.map(({ source, destination, class: of, why }) => ({
     source: parseReference(source),
     destination: parseReference(destination),

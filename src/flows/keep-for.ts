@@ -11,6 +11,7 @@ import type { DoneImage } from '../mirror/done.ts'
 import { graphImageSelected } from '../mirror/graph-image.ts'
 import type { KeptImage, KeptSelection } from '../mirror/kept-images.ts'
 import { selectImages } from '../mirror/select.ts'
+import { selectFiles } from '../mirror/select-files.ts'
 import type { SelectOptions } from '../mirror/select-release.ts'
 import { parseReference, type Reference } from '../oci/reference.ts'
 import { type ClusterImage, imagesOfObject, looksLikeObjects, parseClusterImages } from '../openshift/cluster-images.ts'
@@ -76,9 +77,13 @@ async function selectionOf(file: string, text: string, context: KeepForContext):
   const loaded = readImageSetConfiguration({ file, text })
   const [part] = unsupportedParts(loaded)
   if (part) throw selectsMore(file, part.summary)
-  const { platform } = loaded.configuration.mirror
-  const { images: named, blocked, unreadable } = await selectImages(loaded.configuration, context.target, context)
-  const images = platform?.graph ? [...named, graphImageSelected(context.target)] : named
+  const { platform, files = [] } = loaded.configuration.mirror
+  const { target } = context
+  const selected = await selectImages(loaded.configuration, target, context)
+  const { images: named, blocked, unreadable, bootFiles } = selected
+  const carried = await selectFiles(files, { target, cwd: '', bootImages: bootFiles })
+  const graph = platform?.graph ? [graphImageSelected(target)] : []
+  const images = [...named, ...carried.images, ...graph]
   const both = [...images, ...asMirrored(images, context.recorded)]
   const selection = { user: file, images: both, unreadable: unreadable.map(({ image }) => image.source) }
   if (images.length + blocked.length + unreadable.length === 0) throw namesNothing(file)
