@@ -248,3 +248,23 @@ test('an update service that is out of reach: what was learned before is used, a
   assert.match(stale.stderr, /the update graph of stable-4\.18 \(amd64\) is the one kept/)
   assert.deepEqual(releaseTags(target), ['4.18.4-x86_64'])
 })
+
+test('what was mirrored by channel is deleted by channel, with nothing asked but the mirror', async (t) => {
+  const { outside, target, configure, run, destination, root } = await scene(t)
+  const config = await configure({ channels: [path], graph: true })
+  const work = ['--workspace', join(root, 'work')]
+  succeeded(await run('mirror', '-c', config, ...work, destination))
+  await outside.close()
+  const unwanted = join(root, 'disc.yaml')
+  const platform = { channels: [{ ...path, maxVersion: '4.17.9' }], graph: true }
+  const head = { kind: 'DeleteImageSetConfiguration', apiVersion: 'mirror.openshift.io/v2alpha1' }
+  await writeFile(unwanted, JSON.stringify({ ...head, delete: { platform } }))
+  const access = ['--dest-tls-verify=false', destination]
+  succeeded(await runCli(['delete', '-c', unwanted, '--generate', ...work, ...access]))
+  const list = join(root, 'work/working-dir/delete/delete-images.yaml')
+  succeeded(await runCli(['delete', '--delete-yaml-file', list, ...work, ...access]))
+  assert.deepEqual(releaseTags(target), ['4.18.2-x86_64', '4.18.4-x86_64'])
+  assert.ok(!target.content.tags.has('ocp/openshift/graph-image:latest'))
+  assert.ok([...target.content.tags.keys()].some((name) => name.startsWith('ocp/openshift/release:4.18.2')))
+  assert.ok(![...target.content.tags.keys()].some((name) => name.startsWith('ocp/openshift/release:4.17')))
+})
