@@ -6,7 +6,6 @@
  *
  * Source: containers/image `signature/fulcio_cert.go`, `signature/pki_cert.go`; RFC 5280, 4.2 and 6.
  */
-import 'reflect-metadata'
 import type { KeyObject } from 'node:crypto'
 import { type ParsedCertificate, parseCertificates } from './fulcio-certificate.ts'
 
