@@ -109,7 +109,13 @@ async function readImage(
   const open = (layer: Descriptor) =>
     verified(options.source.fetchBlob(reference, layer, signalOf(options)), layer, `${origin}: layer ${layer.digest}`)
   const [files, config] = await Promise.all([
-    findLayerFiles({ wanted: Object.values(payloadFiles), layers: manifest.layers, origin, open }),
+    findLayerFiles({
+      wanted: [payloadFiles.imageReferences],
+      beside: [payloadFiles.metadata],
+      layers: manifest.layers,
+      origin,
+      open,
+    }),
     readConfig(reference, manifest, options),
   ])
   const { created, architecture } = config
