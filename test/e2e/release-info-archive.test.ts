@@ -96,10 +96,7 @@ test('of several releases one has to be named; an increment is read together wit
   const { document } = await documentOf(`${directory}:2`)
   assert.deepEqual([document.version, document.sizes.unknown], ['4.18.10', 0])
   const unknown = await info(directory, '--release', '4.17.1')
-  assert.match(
-    unknown.stderr,
-    /there is no release 4\.17\.1; there is: 4\.18\.9-x86_64, 4\.18\.10-x86_64 \(RELEASE_ABSENT\)/,
-  )
+  assert.match(unknown.stderr, /there is no release 4\.17\.1; there is: 4\.18\.9-x86_64, 4\.18\.10-x86_64$/m)
   assert.equal(unknown.status, 1)
   const diff = await info('--from', directory, '4.18.9', '--diff', '4.18.10', '--json')
   assert.equal(JSON.parse(diff.stdout).to.version, '4.18.10')
