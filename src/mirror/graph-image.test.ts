@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
 import { existsSync, readFileSync } from 'node:fs'
-import { rm } from 'node:fs/promises'
+import { readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
@@ -188,6 +188,17 @@ test('the image that was made last is there again without a question to anybody'
   const [digest = ''] = made.blobs.keys()
   await rm(join(workspace.state, 'made', 'graph-image', 'blobs', digest.replace('sha256:', '')))
   assert.equal(await readGraphImage(workspace), undefined)
+})
+
+test('a kept blob that the disk has spoiled is written anew with the image', async (t) => {
+  const { make, workspace } = await site(t, makeImage({ seed: 'ubi', tag: 'latest' }))
+  const made = await make(['amd64'])
+  const [digest = ''] = made.blobs.keys()
+  const path = join(workspace.state, 'made', 'graph-image', 'blobs', digest.replace('sha256:', ''))
+  const bytes = await readFile(path)
+  await writeFile(path, Buffer.alloc(bytes.byteLength))
+  await make(['amd64'])
+  assert.ok((await readFile(path)).equals(bytes))
 })
 
 /** The first three bytes of a stream, then another one that begins after them. */

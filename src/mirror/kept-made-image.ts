@@ -3,7 +3,7 @@
  * plan names, whatever has become of what they were made from.
  */
 import { createReadStream } from 'node:fs'
-import { readdir, rm, stat } from 'node:fs/promises'
+import { readdir, readFile, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import * as z from 'zod'
 import { hasSystemCode } from '../errors/known-error.ts'
@@ -32,7 +32,8 @@ export async function keepMadeImage(directory: string, image: FreshImage): Promi
   const { reference, base, manifests, blobs } = image
   for (const [digest, bytes] of blobs) {
     const path = blobPath(directory, digest)
-    if ((await sizeOf(path)) !== bytes.byteLength) await writeWhole(path, bytes)
+    // A disk can return other bytes than were written: what is there is not believed for its name.
+    if (!(await holds(path, bytes))) await writeWhole(path, bytes)
   }
   const kept: z.input<typeof Kept> = {
     version: 1,
@@ -92,6 +93,11 @@ function openBlobs(directory: string, digests: readonly Digest[]): ReadonlyMap<D
 
 function blobPath(directory: string, digest: Digest): string {
   return join(directory, 'blobs', hexOf(digest))
+}
+
+async function holds(path: string, bytes: Uint8Array): Promise<boolean> {
+  if ((await sizeOf(path)) !== bytes.byteLength) return false
+  return (await readFile(path)).equals(bytes)
 }
 
 async function sizeOf(path: string): Promise<number | undefined> {
