@@ -21,6 +21,7 @@ export class Placement {
   readonly staged: string
   readonly #path: string
   readonly #options: PlacementOptions
+  #written: { readonly size: number; readonly sha256: string } | undefined
 
   constructor(path: string, options: PlacementOptions) {
     this.#path = path
@@ -30,16 +31,36 @@ export class Placement {
 
   /** Writes the file from its beginning, also where it was written before. */
   async write(content: AsyncIterable<Uint8Array> | Iterable<Uint8Array>): Promise<void> {
+    const hash = createHash('sha256')
+    let size = 0
     await this.#onDisk(async () => {
       await mkdir(dirname(this.staged), { recursive: true })
       const file = await open(this.staged, 'w', 0o600)
       try {
-        for await (const chunk of content) await writeAll(file, chunk)
+        for await (const chunk of content) {
+          // The disk and this thread at the same time.
+          const writing = writeAll(file, chunk)
+          hash.update(chunk)
+          size += chunk.byteLength
+          await writing
+        }
         await file.datasync()
       } finally {
         await file.close()
       }
     })
+    this.#written = { size, sha256: hash.digest('hex') }
+  }
+
+  /** To be called where the staged file was changed by somebody else. */
+  forget(): void {
+    this.#written = undefined
+  }
+
+  /** What the file has, in bytes, and its SHA-256 in hex digits. */
+  async describe(): Promise<{ readonly size: number; readonly sha256: string }> {
+    this.#written ??= { size: (await lstat(this.staged)).size, sha256: await hashOf(this.staged) }
+    return this.#written
   }
 
   /** The same file under another name; where the disk has no links, a copy. */
@@ -86,7 +107,8 @@ export class Placement {
       throw error
     })
     if (!there) return false
-    if (there.isFile() && (await hashOf(this.#path)) === (await hashOf(this.staged))) return true
+    const { size, sha256 } = await this.describe()
+    if (there.isFile() && there.size === size && (await hashOf(this.#path)) === sha256) return true
     if (this.#options.isForced && !there.isDirectory()) return false
     const what = there.isDirectory() ? 'a directory' : 'another file'
     throw new KnownError('FILE_EXISTS', `${this.#path} is there already, and is ${what}`, {
@@ -135,7 +157,7 @@ export async function placeFiles(
 }
 
 /** SHA-256 of a file, in hex digits. */
-export async function hashOf(path: string): Promise<string> {
+async function hashOf(path: string): Promise<string> {
   const hash = createHash('sha256')
   for await (const chunk of createReadStream(path, { highWaterMark: 512 * 1024 })) hash.update(chunk)
   return hash.digest('hex')

@@ -4,7 +4,6 @@
  * All tools of one image are taken in one pass over its layers. Each goes to a file beside its place, with the release put
  * into it on the way, and gets its name only when the layers that were read are proven.
  */
-import { stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { takeLayerFiles } from '../archive/tar/layer-files-take.ts'
 import { KnownError } from '../errors/known-error.ts'
@@ -14,7 +13,7 @@ import { formatReference, type Reference } from '../oci/reference.ts'
 import { verified } from '../oci/verified.ts'
 import type { ReleaseComponent, ReleasePayload } from '../openshift/release-payload.ts'
 import { placesOf } from './component-images.ts'
-import { hashOf, type Placed, Placement } from './extract-place.ts'
+import { type Placed, Placement } from './extract-place.ts'
 import { BinaryPatch, type PatchedBytes, type ReleaseMark, type ReleaseMarks } from './patch-binary.ts'
 import { remakeSignature, type SignatureOutcome } from './patch-macho.ts'
 import { payloadManifests } from './payload-image.ts'
@@ -190,8 +189,8 @@ class StagedTool {
   async publish(tools: readonly WantedTool[], from: ExtractedTool['from']): Promise<ExtractedTool[]> {
     const { staged } = this.#placement
     const signature = await this.#sign(staged, this.#patch.made)
-    const sha256 = await hashOf(staged)
-    const size = (await stat(staged)).size
+    if (signature === 'remade') this.#placement.forget()
+    const { size, sha256 } = await this.#placement.describe()
     const missingMarks = this.#patch.missing
     const marks = Object.fromEntries(
       Object.entries(this.#values).filter(([mark]) => !missingMarks.includes(mark as ReleaseMark)),
