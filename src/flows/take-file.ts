@@ -1,6 +1,6 @@
 /** A file out of an archive or a registry, back onto a disk: proven before it has its name. */
 import { createReadStream } from 'node:fs'
-import { stat } from 'node:fs/promises'
+import { lstat, stat } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { hasSystemCode, KnownError } from '../errors/known-error.ts'
 import { checkFreeSpace } from '../host/free-space.ts'
@@ -18,10 +18,12 @@ export interface TakeOptions {
   readonly onBytes?: (bytes: number) => void
 }
 
+const unwritableCodes = ['EACCES', 'EPERM', 'EROFS', 'EEXIST', 'ENOTDIR', 'ENAMETOOLONG']
+
 /**
  * Writes the file to `path`, unless it is there already. Where that fails, or is interrupted, nothing is left.
  *
- * @throws KnownError FILE_EXISTS, DISK_FULL, BLOB_DIGEST_MISMATCH, BLOB_SIZE_MISMATCH, and what the source throws
+ * @throws KnownError FILE_EXISTS, FILE_UNWRITABLE, DISK_FULL, BLOB_DIGEST_MISMATCH, BLOB_SIZE_MISMATCH, and what the source throws
  */
 export async function takeFile(
   { source, repository, layer }: FileContent,
@@ -29,8 +31,8 @@ export async function takeFile(
   { force, signal, onBytes }: TakeOptions,
 ): Promise<'written' | 'present'> {
   if (await isThere(path, layer)) return 'present'
+  await refuseOther(path, force)
   await checkFreeSpace([{ path: dirname(path), neededBytes: layer.size, what: 'the file' }])
-  if (!force && (await exists(path))) throw inTheWay(path)
   await writeStaged(path, async (file) => {
     const bytes = source.fetchBlob(repository, layer, { signal })
     for await (const chunk of verified(bytes, layer, repositoryName(repository))) {
@@ -40,6 +42,8 @@ export async function takeFile(
       onBytes?.(chunk.byteLength)
     }
     await file.sync()
+  }).catch((error: unknown) => {
+    throw hasSystemCode(error, ...unwritableCodes) ? unwritable(path, error) : error
   })
   return 'written'
 }
@@ -54,21 +58,24 @@ async function isThere(path: string, { digest, size }: Descriptor): Promise<bool
     const actual: Digest = `${algorithmOf(digest)}:${hash.digest('hex')}`
     return actual === digest
   } catch (error) {
-    if (hasSystemCode(error, 'ENOENT')) return false
+    if (hasSystemCode(error, 'ENOENT', 'ENOTDIR')) return false
     throw error
   }
 }
 
-async function exists(path: string): Promise<boolean> {
+/** @throws KnownError FILE_EXISTS */
+async function refuseOther(path: string, force: boolean): Promise<void> {
   try {
-    await stat(path)
-    return true
+    // A link that leads nowhere is in the way, too.
+    const status = await lstat(path)
+    if (force && !status.isDirectory()) return
+    const what = status.isDirectory() ? 'a directory' : 'another file'
+    throw new KnownError('FILE_EXISTS', `${path} is there already, and is ${what}`, { details: { path } })
   } catch (error) {
-    if (hasSystemCode(error, 'ENOENT')) return false
-    throw error
+    if (!hasSystemCode(error, 'ENOENT', 'ENOTDIR')) throw error
   }
 }
 
-function inTheWay(path: string): KnownError {
-  return new KnownError('FILE_EXISTS', `${path} is there already, and is another file`, { details: { path } })
+function unwritable(path: string, cause: NodeJS.ErrnoException): KnownError {
+  return new KnownError('FILE_UNWRITABLE', `${path} cannot be written: ${cause.message}`, { details: { path }, cause })
 }
