@@ -68,8 +68,8 @@ export async function readReferringSignatures(place: AttachmentPlace): Promise<R
     const name = formatReference(at(repository, referrer.digest))
     const manifest = raw && parseManifest(raw.bytes, raw.descriptor.mediaType, name)
     if (manifest?.kind !== 'image') continue
-    // Some registries list it without its type.
-    const type = listed ?? manifest.artifactType ?? ''
+    // Some registries list it without its type, which for an older artifact is that of its config.
+    const type = listed ?? manifest.artifactType ?? manifest.config.mediaType
     if (!isSignatureType(type)) continue
     const isBundle = type !== artifactTypes.simpleSigning
     const layers = await readLayers(place, manifest, name)
