@@ -72,7 +72,7 @@ async function openPolicy(
     ...{ policyPath, registriesD: options['registries.d'], env, clock },
     userId: process.getuid?.(),
   })
-  return async ({ selected, digest, manifests }, source, signal) => {
+  return async ({ image: { selected, digest, manifests } }, { source, signal }) => {
     const instances = manifests.filter((one) => one.children.length === 0 && one.descriptor.digest !== digest)
     const image = { source: selected.source, digest, instances: instances.map(({ descriptor }) => descriptor.digest) }
     const verdict = await policy.evaluate(image, { source, web, signal })

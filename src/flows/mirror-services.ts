@@ -26,3 +26,11 @@ export interface Making {
   /** Takes what people should know, a line at a time. */
   readonly tell: (line: string) => void
 }
+
+/** Everything that an image must fulfil before it is moved. */
+export function imageChecks({ trust, checkImage }: MirrorServices): CheckImage {
+  return async (group, context) => {
+    trust?.checkForNodes(group)
+    await checkImage?.(group, context)
+  }
+}

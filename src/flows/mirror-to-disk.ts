@@ -30,7 +30,6 @@ import { withMadeContent } from '../mirror/made-content.ts'
 import { mappingText } from '../mirror/mapping.ts'
 import { type MirrorPlan, planMirror, selectedOf } from '../mirror/plan.ts'
 import { parsePlan, planLines } from '../mirror/plan-file.ts'
-import { resolvedImagesOf, selectedImagesOf } from '../mirror/planned-images.ts'
 import { coversPlatforms } from '../mirror/platform-choice.ts'
 import { groupAttached, resolveImages } from '../mirror/resolve-images.ts'
 import type { SelectedImage } from '../mirror/selection.ts'
@@ -43,8 +42,8 @@ import { formatReference } from '../oci/reference.ts'
 import { type RecordingGraphs, recordingGraphs } from '../release/graph-document.ts'
 import { packDocuments } from './archive-documents.ts'
 import { keptMadeImages } from './made-images.ts'
-import type { MirrorServices } from './mirror-services.ts'
-import { untrustedReleases } from './release-trust.ts'
+import { imageChecks, type MirrorServices } from './mirror-services.ts'
+import { selectPlanned } from './planned-selection.ts'
 import { type Retry, selectWanted, type WantedSelection } from './select-wanted.ts'
 
 export interface MirrorToDiskRequest {
@@ -119,6 +118,8 @@ interface Wanted {
   readonly resolved: readonly ResolvedImage[]
 }
 
+type Noticed = Pick<WantedSelection, 'blocked' | 'retry' | 'findings'>
+
 /**
  * @throws KnownError when nothing could be begun; what failed for single images is in the result, and is a hole in the
  * archive
@@ -153,10 +154,9 @@ class DiskRun {
     const unfinished = isDryRun ? undefined : await readUnfinished(directory)
     const base = await openBase(historyDirectories(workspace.state).written, options)
     if (unfinished) return this.#goOn(unfinished, base)
-    const { images, blocked, retry, findings } = given ? await this.#selectPlanned(given) : await this.#select()
-    const whole = given ? new Map() : await this.#heldWhole(images, base)
-    const resolved = given ? resolvedImagesOf(given) : await this.#resolveAll(images.filter((one) => !whole.has(one)))
-    const prepared = this.#prepare({ images, whole, resolved }, base)
+    const wanted = given ? await this.#selectPlanned(given) : await this.#selectWanted(base)
+    const { images, whole, resolved, blocked, retry, findings } = wanted
+    const prepared = this.#prepare(wanted, base)
     const noticed = [...base.findings, ...findings, ...(this.#services.trust?.findings ?? [])]
     const about = { findings: noticed, policy: this.#policy, ...(retry && { retry }) }
     const result = { ...about, plan: prepared.plan, proven: whole.size, blocked }
@@ -166,19 +166,24 @@ class DiskRun {
     return { ...result, ...(await this.#write(prepared)), files: [] }
   }
 
-  async #selectPlanned(plan: MirrorPlan): Promise<WantedSelection> {
-    const images = selectedImagesOf(plan, archiveTarget)
-    const context = { source: this.#source, signal: this.#request.signal }
-    const untrusted = await untrustedReleases(plan, this.#services.trust, context)
-    for (const { image, error } of untrusted) this.#failures.add(image, error)
-    await this.#useKept()
-    return { images, made: [], blocked: [], unreadable: untrusted, findings: [] }
+  async #selectPlanned(plan: MirrorPlan): Promise<Wanted & Noticed> {
+    const { workspace, signal } = this.#request
+    const run = { workspace, signal, services: this.#services, failures: this.#failures }
+    const planned = await selectPlanned(plan, { ...run, target: archiveTarget, source: this.#source })
+    this.#source = planned.source
+    return { images: planned.images, resolved: planned.resolved, whole: new Map(), blocked: [], findings: [] }
+  }
+
+  async #selectWanted(base: ArchiveBase): Promise<Wanted & Noticed> {
+    const selection = await this.#select()
+    const whole = await this.#heldWhole(selection.images, base)
+    return { ...selection, whole, resolved: await this.#resolveAll(selection.images.filter((one) => !whole.has(one))) }
   }
 
   #resolveAll(images: readonly SelectedImage[]): Promise<ResolvedImage[]> {
     const { signal, onEvent, withoutAttached = false } = this.#request
     const failures = this.#failures
-    const { checkImage: check } = this.#services
+    const check = imageChecks(this.#services)
     return resolveImages(images, { source: this.#source, signal, onEvent, failures, withoutAttached, check })
   }
 
@@ -201,12 +206,6 @@ class DiskRun {
     this.#source = withMadeContent(this.#source, selection.made)
     for (const { image, error } of selection.unreadable) this.#failures.add(image, error)
     return selection
-  }
-
-  /** A plan names what was made by its digest: it is taken as it was made then. */
-  async #useKept(): Promise<void> {
-    const { workspace, signal } = this.#request
-    this.#source = withMadeContent(this.#source, await keptMadeImages(workspace, this.#services.making, signal))
   }
 
   /** The images of which the other side has everything, with their records in its last archive. */
@@ -281,7 +280,8 @@ class DiskRun {
     const held = new Set(draft.held.map(({ digest }) => digest))
     const plan = onlyCarried(parsePlan(planText, stem), (digest) => held.has(digest))
     onEvent({ type: 'mirror.planned', totals: plan.totals })
-    await this.#useKept()
+    const made = await keptMadeImages(this.#request.workspace, this.#services.making, this.#request.signal)
+    this.#source = withMadeContent(this.#source, made)
     const written = await this.#write({ draft, plan, resolved: [] })
     const about = { findings: base.findings, policy: this.#policy }
     return { ...about, plan, proven: 0, blocked: [], files: [], ...written }

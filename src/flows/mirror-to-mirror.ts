@@ -24,7 +24,6 @@ import { withMadeContent } from '../mirror/made-content.ts'
 import { mappingText } from '../mirror/mapping.ts'
 import { type MirrorPlan, planMirror } from '../mirror/plan.ts'
 import { planLines } from '../mirror/plan-file.ts'
-import { resolvedImagesOf, selectedImagesOf } from '../mirror/planned-images.ts'
 import { formatPlatform } from '../mirror/platform-choice.ts'
 import { groupAttached, resolveImages } from '../mirror/resolve-images.ts'
 import { mirrorSets, writeResources } from '../mirror/resources.ts'
@@ -38,9 +37,8 @@ import { withWorkspaceLock } from '../mirror/workspace-lock.ts'
 import type { ContentSource, ContentTarget } from '../oci/content.ts'
 import type { Digest } from '../oci/digest.ts'
 import { formatReference } from '../oci/reference.ts'
-import { keptMadeImages } from './made-images.ts'
-import type { MirrorServices } from './mirror-services.ts'
-import { untrustedReleases } from './release-trust.ts'
+import { imageChecks, type MirrorServices } from './mirror-services.ts'
+import { type PlannedSelection, selectPlanned } from './planned-selection.ts'
 import { type Retry, selectWanted, type WantedSelection } from './select-wanted.ts'
 
 export interface MirrorRequest {
@@ -90,6 +88,8 @@ export interface MirrorResult {
   readonly exitStatus: number
 }
 
+type Chosen = Pick<WantedSelection, 'images' | 'blocked' | 'retry' | 'findings'>
+
 /** @throws KnownError when nothing could be begun; what failed for single images is in the result */
 export async function mirrorToMirror(request: MirrorRequest): Promise<MirrorResult> {
   return withWorkspaceLock(request.workspace, () => new MirrorRun(request).run())
@@ -125,11 +125,12 @@ class MirrorRun {
   async run(): Promise<MirrorResult> {
     const { workspace, onEvent, isDryRun, plan: given } = this.#request
     const failures = this.#failures
-    const { images, blocked, retry, findings } = given ? await this.#selectPlanned(given) : await this.#select()
+    const planned = given && (await this.#selectPlanned(given))
+    const { images, blocked, retry, findings } = planned ?? (await this.#select())
     const recorded = (await readDone(workspace)).get(this.#targetName) ?? []
     const suspects = doubtfulImages(recorded, images)
-    const { resolved, present, proven } = given
-      ? await this.#resolvePlanned(given, suspects)
+    const { resolved, present, proven } = planned
+      ? await this.#resolvePlanned(planned.resolved, suspects)
       : await this.#resolve(images, recorded, suspects)
     const movable = resolved.filter(({ selected }) => !failures.has(selected))
     const plan = planMirror(this.#targetName, movable, (image) => present.has(image))
@@ -159,14 +160,13 @@ class MirrorRun {
 
   #resolveAll(images: readonly SelectedImage[]): Promise<ResolvedImage[]> {
     const { signal, onEvent, withoutAttached = false } = this.#request
-    const { checkImage: check } = this.#services
+    const check = imageChecks(this.#services)
     const failures = this.#failures
     return resolveImages(images, { source: this.#source, signal, onEvent, failures, withoutAttached, check })
   }
 
   /** By the digests of a plan; what the target held when it was made, and has lost since, is looked up by them. */
-  async #resolvePlanned(plan: MirrorPlan, suspects: readonly DoneImage[]): Promise<Resolved> {
-    const planned = resolvedImagesOf(plan)
+  async #resolvePlanned(planned: readonly ResolvedImage[], suspects: readonly DoneImage[]): Promise<Resolved> {
     const present = await this.#presentAt(planned, suspects)
     const isKnown = (image: ResolvedImage) => image.manifests.length > 0 || present.has(image)
     const lost = planned.filter((image) => !isKnown(image) && image.attachedTo === undefined)
@@ -177,18 +177,16 @@ class MirrorRun {
     return { resolved: [...planned.filter(isKnown), ...again], present, proven: 0 }
   }
 
-  async #selectPlanned(plan: MirrorPlan): Promise<WantedSelection> {
+  async #selectPlanned(plan: MirrorPlan): Promise<Chosen & Pick<PlannedSelection, 'resolved'>> {
     const { target, workspace, isDryRun, signal } = this.#request
-    const images = selectedImagesOf(plan, target)
+    const run = { target, workspace, signal, services: this.#services, failures: this.#failures }
+    const { images, resolved, source } = await selectPlanned(plan, { ...run, source: this.#source })
+    this.#source = source
     if (!isDryRun) await recordWanted(workspace, this.#targetName, images)
-    const untrusted = await untrustedReleases(plan, this.#services.trust, { source: this.#source, signal })
-    for (const { image, error } of untrusted) this.#failures.add(image, error)
-    const made = await keptMadeImages(workspace, this.#services.making, signal)
-    this.#source = withMadeContent(this.#source, made)
-    return { images, made, blocked: [], unreadable: untrusted, findings: [] }
+    return { images, resolved, blocked: [], findings: [] }
   }
 
-  async #select(): Promise<WantedSelection> {
+  async #select(): Promise<Chosen> {
     const { config, target, workspace, signal, isDryRun, isRetry = false } = this.#request
     const selection = await selectWanted({
       ...{ config, target, workspace, signal, isRetry, source: this.#source, policy: this.#policy },

@@ -36,6 +36,8 @@ export interface ReleaseSource {
   readonly reference: Reference
   /** For people: the name of the image, or which archive it is in. */
   readonly origin: string
+  /** True for content that should be in the archives and is not: a hole, or what lies in a volume that is not here. */
+  readonly isMissing?: (digest: Digest) => boolean
   readonly close: () => Promise<void>
 }
 
@@ -82,7 +84,11 @@ async function openArchives({
     const { reference, digest } = chooseRelease(candidatesOf(asked), wanted, place)
     const carrier = asked.findLast(({ record }) => record.images.some((image) => image.digest === digest))
     const origin = `${formatReference(reference)} in ${carrier?.found.stem ?? place}`
-    return { source: archiveSource(opened), reference, origin, close }
+    const isMissing = (blob: Digest) => {
+      const carriers = opened.filter(({ blobs }) => blobs.get(blob)?.place !== undefined)
+      return carriers.length > 0 && !carriers.some((archive) => archive.has(blob))
+    }
+    return { source: archiveSource(opened), reference, origin, isMissing, close }
   } catch (error) {
     await close()
     throw error

@@ -11,6 +11,7 @@ import { mapConcurrently } from '../host/concurrency.ts'
 import { byDigest } from '../mirror/closure.ts'
 import { unknownManifest } from '../mirror/local-content.ts'
 import { type MirrorPlan, selectedOf } from '../mirror/plan.ts'
+import type { ImageGroup } from '../mirror/resolve-images.ts'
 import type { UnreadableImage } from '../mirror/selection.ts'
 import type { ContentSource } from '../oci/content.ts'
 import type { Digest } from '../oci/digest.ts'
@@ -24,6 +25,7 @@ import { signatureDocuments } from '../trust/signature-documents.ts'
 import type { SignatureSource } from '../trust/signature-source.ts'
 import type { SigstoreKey } from '../trust/sigstore-key.ts'
 import { type VerifiedSignature, verifyReleaseSignatures } from '../trust/verify-release.ts'
+import { missingSigstore } from './release-sigstore-need.ts'
 
 export interface TrustSettings {
   readonly signatures: SignatureSource
@@ -88,6 +90,15 @@ export class ReleaseTrust {
     }
     if (sigstoreKeys.length > 0)
       await checkReleaseSigstore({ image: release, digest, source, signal, keys: sigstoreKeys })
+  }
+
+  /** Throws where nodes would refuse a release; on the closed side it was said on the other. */
+  checkForNodes(group: ImageGroup): void {
+    const missing = missingSigstore(group)
+    const { isIgnored, mayBeMissing = false } = this.#settings
+    if (!missing || mayBeMissing) return
+    if (!isIgnored) throw missing
+    this.#findings.push(unsigned(formatReference(group.image.selected.source), missing, isIgnored))
   }
 
   /** For the cluster: the signatures of these releases. */

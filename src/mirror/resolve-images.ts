@@ -18,8 +18,11 @@ export interface ResolveOptions {
   readonly check?: CheckImage | undefined
 }
 
-/** @param source where the image is from: its signatures are there too */
-export type CheckImage = (image: ResolvedImage, source: ContentSource, signal: AbortSignal) => Promise<void>
+/** @param context `source` is where the image is from: its signatures are there too */
+export type CheckImage = (
+  group: ImageGroup,
+  context: { readonly source: ContentSource; readonly signal: AbortSignal },
+) => Promise<void>
 
 /** Every image with all that belongs to it: each image first, then what is attached to it. */
 export async function resolveImages(
@@ -30,8 +33,7 @@ export async function resolveImages(
   const resolved = await mapConcurrently(images, 16, async (image) => {
     try {
       const resolved = await resolveImage(image, { source, signal, withoutAttached })
-      // What is made here has no signature; a file is proven by its checksum.
-      if (check && resolved[0] && !isMade(image.source)) await check(resolved[0], source, signal)
+      for (const group of groupAttached(resolved)) await checkGroup(group, { source, signal, check })
       return resolved
     } catch (error) {
       signal.throwIfAborted()
@@ -43,6 +45,28 @@ export async function resolveImages(
     }
   })
   return resolved.flat()
+}
+
+type Checking = Pick<ResolveOptions, 'source' | 'signal' | 'check'>
+
+/** What is made here has no signature; a file is proven by its checksum. */
+async function checkGroup(group: ImageGroup, { source, signal, check }: Checking): Promise<void> {
+  if (!isMade(group.image.selected.source)) await check?.(group, { source, signal })
+}
+
+/** Images that were resolved before, by a plan: those that are not to be mirrored fail. */
+export async function checkImages(
+  resolved: readonly ResolvedImage[],
+  { failures, ...checking }: Checking & Pick<ResolveOptions, 'failures'>,
+): Promise<void> {
+  await mapConcurrently(groupAttached(resolved), 16, async (group) => {
+    try {
+      await checkGroup(group, checking)
+    } catch (error) {
+      checking.signal.throwIfAborted()
+      failures.add(group.image.selected, error)
+    }
+  })
 }
 
 export interface ImageGroup {

@@ -268,3 +268,37 @@ test('what was mirrored by channel is deleted by channel, with nothing asked but
   assert.ok([...target.content.tags.keys()].some((name) => name.startsWith('ocp/openshift/release:4.18.2')))
   assert.ok(![...target.content.tags.keys()].some((name) => name.startsWith('ocp/openshift/release:4.17')))
 })
+
+test('from 4.21 on a release without a sigstore signature is refused, since nodes would refuse it', async (t) => {
+  const { outside, target, configure, run, destination, root } = await scene(t, {
+    releases: { '4.20.9': ['stable-4.21'], '4.21.3': ['stable-4.21'] },
+    updates: [['4.20.9', '4.21.3']],
+  })
+  outside.registry.fault({ path: /manifests\/sha256-\w+\.sig/, status: 404 })
+  const config = await configure({ channels: [{ name: 'stable-4.21', full: true }] })
+  const args = ['mirror', '-c', config, '--workspace', join(root, 'work'), destination]
+  const refused = await run(...args)
+  assert.equal(refused.status, 2)
+  assert.match(refused.stdout, /\(4\.21\.3-x86_64\) has no sigstore signature beside it/)
+  assert.deepEqual(releaseTags(target), ['4.20.9-x86_64'])
+  const forced = succeeded(await run(...args, '--ignore-release-signature'))
+  assert.match(forced.stderr, /4\.21\.3-x86_64\) has no sigstore signature/)
+  assert.deepEqual(releaseTags(target), ['4.20.9-x86_64', '4.21.3-x86_64'])
+})
+
+test('a plan is carried out only as far as signatures and policy allow today', async (t) => {
+  const { outside, target, configure, run, destination, root } = await scene(t)
+  const config = await configure({ channels: [{ name: 'stable-4.18' }] })
+  const [plan, policy] = [join(root, 'plan.json'), join(root, 'policy.json')]
+  const work = ['--workspace', join(root, 'work'), destination]
+  succeeded(await run('mirror', '-c', config, '--plan-only', plan, ...work))
+  await writeFile(policy, JSON.stringify({ default: [{ type: 'reject' }] }))
+  const rejected = await run('mirror', '--plan', plan, '--secure-policy', '--policy', policy, ...work)
+  assert.equal(rejected.status, 2)
+  assert.match(rejected.stdout, /POLICY_REJECTED/)
+  outside.signatures.fault({ path: /signature-1/, status: 404 })
+  const unsigned = await run('mirror', '--plan', plan, '--workspace', join(root, 'other'), destination)
+  assert.equal(unsigned.status, 2)
+  assert.match(unsigned.stdout, /SIGNATURE_MISSING/)
+  assert.deepEqual(releaseTags(target), [])
+})
