@@ -12,6 +12,7 @@ apiVersion: mirror.openshift.io/v2alpha1
 mirror:
   platform: {release: quay.io/openshift-release-dev/ocp-release:4.18.9-x86_64}
   additionalImages: [{name: quay.io/a/b:1}, {name: quay.io/a/c:1}]
+  files: [{path: notes.txt}]
 `,
 })
 
@@ -22,7 +23,7 @@ test('what is asked for and left out is named by its class; what nobody asks for
   )
   assert.deepEqual(lines, [
     'left out (failure policy release: skip): mirror.platform, quay.io/openshift-release-dev/ocp-release:4.18.9-x86_64',
-    'left out (failure policy additional: skip): mirror.additionalImages, 2 images',
+    'left out (failure policy additional: skip): mirror.additionalImages, 2 images; mirror.files, 1 file',
   ])
   assert.deepEqual(leftOutLines(config, failurePolicyOf({ release: 'warn' })), [])
 })

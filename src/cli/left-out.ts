@@ -5,11 +5,15 @@ import { count } from './render/quantities.ts'
 
 /** A line for each class of content that the configuration asks for and the failure policy leaves out. */
 export function leftOutLines({ mirror }: ImageSetConfiguration, policy: FailurePolicy): string[] {
-  const { platform, operators, additionalImages, helm } = mirror
+  const { platform, operators, additionalImages, files = [], helm } = mirror
+  const additional = [
+    listed('additionalImages', additionalImages.length, 'image'),
+    listed('files', files.length, 'file'),
+  ]
   const asked: Record<ContentClass, string | undefined> = {
     release: platform && `mirror.platform${platform.release === undefined ? '' : `, ${platform.release}`}`,
     operator: listed('operators', operators.length, 'catalog'),
-    additional: listed('additionalImages', additionalImages.length, 'image'),
+    additional: additional.filter((part) => part !== undefined).join('; ') || undefined,
     helm: helm && 'mirror.helm',
   }
   return [...skippedClasses(policy)].flatMap((name) =>

@@ -8,10 +8,12 @@ import { type TestContext, test } from 'node:test'
 import { promisify } from 'node:util'
 import { parseMirrorTarget } from '../../src/mirror/destination.ts'
 import { digestOf, hexOf } from '../../src/oci/digest.ts'
+import { startDockerRegistry } from '../../testkit/docker-registry.ts'
 import { startEmbeddedRegistry } from '../../testkit/embedded-registry.ts'
 import { carryToDisk, carryToRegistry, loadFromDisk } from '../../testkit/file-trip.ts'
 import { peer } from '../../testkit/peers.ts'
 import { runCli } from '../../testkit/run-cli.ts'
+import { startScriptedRegistry } from '../../testkit/scripted-registry.ts'
 import { startScriptedWeb } from '../../testkit/scripted-web.ts'
 import { smallDisk } from '../../testkit/small-disk.ts'
 import { tempDir } from '../../testkit/temp-dir.ts'
@@ -135,6 +137,34 @@ test('what oras pushed as one file is listed and taken like our own', async (t) 
   const got = await cli('get', place, 'notes.txt', '--to', join(cwd, 'taken.txt'))
   assert.equal(got.status, 0, got.stderr)
   assert.equal(await readFile(join(cwd, 'taken.txt'), 'utf8'), 'read me first\n')
+})
+
+test('the registry of others keeps files, lists them, and gives them to oras', async (t) => {
+  const oras = peer(t, 'oras')
+  const docker = await startDockerRegistry(t)
+  if (!oras || !docker) return
+  const { cwd, carriage } = await site(t)
+  const place = `docker://${docker.address}/ocp`
+  const report = await carryToRegistry(carriage, parseMirrorTarget(place), testClient(t).client)
+  assert.equal(report.failures.size, 0, String([...report.failures]))
+  const listed = await runCli(['files', 'ls', place, '--dest-tls-verify=false'])
+  assert.match(listed.stdout, /^2 files, 3\.0 MiB, at docker:/)
+  const image = `${docker.address}/ocp/files/rhcos-vmware.ova:${tag}`
+  await run(oras, ['pull', '--plain-http', image, '-o', join(cwd, 'pulled')])
+  assert.deepEqual(await readFile(join(cwd, 'pulled', 'RHCOS-vmware.ova')), ova)
+})
+
+test('where a registry does not list its repositories, that is said, and a file comes by its name', async (t) => {
+  const { cwd, carriage } = await site(t)
+  const registry = await startScriptedRegistry(t)
+  registry.fault({ path: /_catalog/, status: 401, headers: { 'www-authenticate': 'Basic realm="x"' } })
+  const place = `docker://${registry.address}/ocp`
+  await carryToRegistry(carriage, parseMirrorTarget(place), testClient(t).client)
+  const listed = await runCli(['files', 'ls', place, '--dest-tls-verify=false'])
+  assert.equal(listed.status, 1)
+  assert.match(listed.stderr, /does not tell its repositories.*\n.*sallyport files get docker:\/\/HOST\/PATH NAME/s)
+  const got = await runCli(['files', 'get', place, 'notes.txt', '--to', join(cwd, 'n'), '--dest-tls-verify=false'])
+  assert.equal(got.status, 0, got.stderr)
 })
 
 test('wrong content is nowhere under its tag, and the archive has a hole with its name', async (t) => {
