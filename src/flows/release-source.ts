@@ -34,7 +34,7 @@ export interface ReleaseSource {
   /** Has the release image, and its components under the names in the payload. */
   readonly source: ContentSource
   readonly reference: Reference
-  /** For people: the name of the image, or which archive it is in. */
+  /** For people: the name of the image, or which archive it is in and where that is. */
   readonly origin: string
   /** True for content that should be in the archives and is not: a hole, or what lies in a volume that is not here. */
   readonly isMissing?: (digest: Digest) => boolean
@@ -83,7 +83,7 @@ async function openArchives({
     const place = `the archives in ${named[0]?.directory}`
     const { reference, digest } = chooseRelease(candidatesOf(asked), wanted, place)
     const carrier = asked.findLast(({ record }) => record.images.some((image) => image.digest === digest))
-    const origin = `${formatReference(reference)} in ${carrier?.found.stem ?? place}`
+    const origin = carrier ? `${carrier.found.stem} in ${carrier.found.directory}` : place
     const isMissing = (blob: Digest) => {
       const carriers = opened.filter(({ blobs }) => blobs.get(blob)?.place !== undefined)
       return carriers.length > 0 && !carriers.some((archive) => archive.has(blob))
@@ -137,9 +137,9 @@ async function openOcMirror(
   const candidates = stored
     .filter(({ repository, tag }) => repository === releaseRepositories.images && !tag.endsWith('.sig'))
     .map(({ tag, digest }): Candidate => ({ reference: { ...upstreamRelease, tag, digest }, digest, tag }))
-  const { reference } = chooseRelease(candidates, wanted, `what oc-mirror wrote in ${directory}`)
+  const origin = `what oc-mirror wrote in ${directory}`
+  const { reference } = chooseRelease(candidates, wanted, origin)
   const source = archive.viewedWith({ names: storedNames({}) })
-  const origin = `${formatReference(reference)} in ${directory}`
   return { source, reference, origin, close: async () => undefined }
 }
 

@@ -57,16 +57,21 @@ class ComponentReader {
   async read(component: ReleaseComponent): Promise<Found> {
     const places = placesOf(this.#release, component.reference)
     const failures: KnownError[] = []
+    const without: Reference[] = []
     for (const place of places) {
       try {
         const image = await this.#readAt(place)
         if (image) return { image }
+        without.push(place)
       } catch (error) {
         if (!(error instanceof KnownError) || error.code === 'INTERRUPTED') throw error
         failures.push(error)
       }
     }
-    const failure = failures[0] ?? absentFrom(component, places)
+    // An archive that was to have it knows best why it has not.
+    const hole = failures.find(({ code }) => code === 'ARCHIVE_INCOMPLETE')
+    const first = hole ?? (without.length === 0 ? failures[0] : undefined)
+    const failure = first ?? absentFrom(component, without, failures)
     return { problem: { code: failure.code, message: failure.message, hint: failure.hint } }
   }
 
@@ -132,12 +137,19 @@ export function placesOf({ registry, repository }: Reference, component: Referen
   return registry === component.registry ? [component, own] : [own, component]
 }
 
-function absentFrom({ name, reference }: ReleaseComponent, places: readonly Reference[]): KnownError {
+/** @param failures of places that could not be asked */
+function absentFrom(
+  { name, reference }: ReleaseComponent,
+  places: readonly Reference[],
+  failures: readonly KnownError[],
+): KnownError {
   const asked = [...new Set(places.map(repositoryName))]
   const where = asked.length > 1 ? `neither in ${asked.join(' nor in ')}` : `not in ${asked[0]}`
   const what = reference.digest ?? formatReference(reference)
-  return new KnownError('MANIFEST_UNKNOWN', `${name}: ${what} is ${where}`, {
+  const also = failures.map(({ message }) => `; ${message}`).join('')
+  return new KnownError('MANIFEST_UNKNOWN', `${name}: ${what} is ${where}${also}`, {
     details: { component: name, image: formatReference(reference) },
     hint: 'Mirror the release again; where it is mirrored, sallyport verify mirror tells what is missing.',
+    cause: failures[0],
   })
 }

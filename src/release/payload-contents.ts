@@ -1,14 +1,18 @@
 /** From a release image to what it is made of: read where it lies, proven, and nothing is kept. */
-import type { Reference } from '../oci/reference.ts'
-import { formatReference } from '../oci/reference.ts'
+
+import { KnownError } from '../errors/known-error.ts'
+import type { Digest } from '../oci/digest.ts'
+import { formatReference, type Reference } from '../oci/reference.ts'
 import type { ReleaseComponent } from '../openshift/release-payload.ts'
 import { describeComponent, readComponents } from './component-images.ts'
 import { type PayloadImage, type ReadOptions, readReleaseImage } from './payload-image.ts'
-import { contentsOf, type ReleaseContents } from './release-contents.ts'
+import { type ContentsComponent, contentsOf, type ReleaseContents } from './release-contents.ts'
 
 export interface ContentsOptions extends ReadOptions {
   /** Ask for the image of each component: what it weighs, and whether it is there at all. */
   readonly withImages: boolean
+  /** Tells of content that should be where the release is and is not: a hole of an archive. */
+  readonly isMissing?: ((digest: Digest) => boolean) | undefined
 }
 
 /**
@@ -19,8 +23,22 @@ export interface ContentsOptions extends ReadOptions {
 export async function readReleaseContents(reference: Reference, options: ContentsOptions): Promise<ReleaseContents> {
   const release = await readReleaseImage(reference, options)
   const named = componentsOf(release.images)
-  const components = options.withImages ? await readComponents(reference, named, options) : named.map(describeComponent)
-  return contentsOf(reference, release, components)
+  const { withImages, isMissing } = options
+  const components = withImages ? await readComponents(reference, named, options) : named.map(describeComponent)
+  return contentsOf(reference, release, isMissing ? components.map((one) => withHoles(one, isMissing)) : components)
+}
+
+/** What a component weighs is known; that a part of it is missing is a problem all the same. */
+function withHoles(component: ContentsComponent, isMissing: (digest: Digest) => boolean): ContentsComponent {
+  const blobs = component.image?.blobs ?? []
+  const missing = blobs.filter(({ digest }) => isMissing(digest))
+  if (missing.length === 0) return component
+  const bytes = missing.reduce((sum, { size }) => sum + size, 0)
+  const { code, message, hint } = new KnownError(
+    'ARCHIVE_INCOMPLETE',
+    `${component.name}: ${missing.length} of its ${blobs.length} blobs, ${bytes} bytes, are missing in the archives`,
+  )
+  return { ...component, problem: { code, message, hint } }
 }
 
 /**

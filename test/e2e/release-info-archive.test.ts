@@ -1,7 +1,8 @@
 /** `sallyport release info` on what is carried across, and on the payload of a real release. */
 import assert from 'node:assert/strict'
 import { existsSync } from 'node:fs'
-import { readFile } from 'node:fs/promises'
+import { readdir, readFile, rm } from 'node:fs/promises'
+import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { tarFile } from '../../src/archive/tar/ustar.ts'
@@ -39,7 +40,7 @@ async function documentOf(...args: readonly string[]) {
 interface Carrier {
   readonly directory: string
   /** Writes the next archive, and tells its kind. */
-  carry(upstream: Upstream, release: string): Promise<string>
+  carry(upstream: Upstream, release: string, volumeBytes?: number): Promise<string>
 }
 
 async function carrier(t: TestContext): Promise<Carrier> {
@@ -47,11 +48,11 @@ async function carrier(t: TestContext): Promise<Carrier> {
   const workspace = workspaceAt(await tempDir(t), '/')
   return {
     directory,
-    carry: async (upstream, release) => {
+    carry: async (upstream, release, volumeBytes = 1024 * 1024) => {
       const configuration = imageSetText({ release })
       const conf = parseRegistriesConf(await readFile(upstream.registriesConf, 'utf8'), 'registries.conf')
       const { archive } = await mirrorToDisk({
-        ...{ directory, workspace, configuration, base: {}, clock: new FakeClock(), volumeBytes: 1024 * 1024 },
+        ...{ directory, workspace, configuration, base: {}, clock: new FakeClock(), volumeBytes },
         config: parseImageSetConfiguration({ file: 'isc.yaml', text: configuration }),
         source: withRegistriesConf(testClient(t).client, conf),
         signal: new AbortController().signal,
@@ -73,12 +74,12 @@ test('an archive, what oc-mirror wrote, and the registry tell the same of a rele
     ['--from', ours.directory, '4.18.9'],
   ]) {
     const { origin, document } = await documentOf(...named)
-    assert.deepEqual({ ...document, name: direct.name }, direct)
-    assert.match(origin, / in sallyport-v1-000001$/)
+    assert.deepEqual(document, direct)
+    assert.equal(origin, `sallyport-v1-000001 in ${ours.directory}`)
   }
   const theirs = await writeOcMirrorArchive(t, { content: cachedContent(upstream) })
   const { document } = await documentOf('--from', theirs.directory, '4.18.9')
-  assert.deepEqual({ ...document, name: direct.name }, direct)
+  assert.deepEqual(document, direct)
 })
 
 test('of several releases one has to be named; an increment is read together with what came before it', async (t) => {
@@ -117,6 +118,28 @@ test('a component that is a hole of its archive is named with the reason', async
   )
 })
 
+test('with a volume missing, components are told with what they lack of it', async (t) => {
+  const upstream = await startUpstream(t, { images: nothing })
+  const { directory, carry } = await carrier(t)
+  await carry(upstream, releaseName(upstream.release), 32 * 1024)
+  const volumes = (await readdir(directory)).filter((name) => name.endsWith('.tar')).sort()
+  assert.ok(volumes.length > 2, `${volumes}`)
+  const isWhole = await info(directory)
+  assert.deepEqual([isWhole.status, isWhole.stdout.includes('could not be had whole')], [0, false])
+  await rm(join(directory, volumes[4] ?? ''))
+  const { status, stdout } = await info(directory, '--json')
+  const problems = JSON.parse(stdout).components.flatMap(({ problem }: { problem?: object }) => problem ?? [])
+  assert.equal(status, 1)
+  assert.ok(problems.length > 0)
+  const codes = new Set(problems.map(({ code }: { code: string }) => code))
+  assert.deepEqual(codes, new Set(['ARCHIVE_INCOMPLETE']))
+  const lacking = /^[\w-]+: \d+ of its \d+ blobs, \d+ bytes, are missing in the archives$/
+  assert.ok(
+    problems.some(({ message }: { message: string }) => lacking.test(message)),
+    JSON.stringify(problems),
+  )
+})
+
 const real = fileURLToPath(new URL('../../../shared/data/release/payload-4.12.0/', import.meta.url))
 
 test('the payload of the real 4.12.0, without its components: everything but their sizes is told', async (t) => {
@@ -139,7 +162,7 @@ test('the payload of the real 4.12.0, without its components: everything but the
   assert.match(stdout, /^ {2}machine-os +412\.86\.202301061548-0 \(Red Hat Enterprise Linux CoreOS\)$/m)
   assert.match(stdout, /^ {2}4\.11 +4\.11\.11 to 4\.11\.14, 4\.11\.16 to 4\.11\.23$/m)
   assert.match(stdout, /^\* etcd +sha256:\w{12} +unknown +github\.com\/openshift\/etcd@\w{8}$/m)
-  assert.match(stdout, /^183 of 183 components could not be looked into: what they weigh is not known$/m)
+  assert.match(stdout, /^183 of 183 components could not be had whole:$/m)
   // All that 4.12 asks its release image for is in it.
   const bootstrap = await info('4.12.0', '--bootstrap', '--pullspecs', '--registries-conf', upstream.registriesConf)
   assert.match(bootstrap.stdout, /^The bootstrap host pulls 19 images: /)

@@ -163,12 +163,30 @@ test('a component that the registry lacks is named; the others are told, and the
   assert.ok(found.components.filter(({ bytes }) => bytes !== undefined).length === components.length - 1)
   const text = await info(upstream, '4.18.9')
   assert.equal(text.status, 1)
-  assert.match(text.stdout, /^1 of 7 components could not be looked into/m)
+  assert.match(text.stdout, /^1 of 7 components could not be had whole:$/m)
   assert.ok(
     text.stdout.includes(`etcd: ${etcd} is neither in quay.io/${releaseSources.components} nor in`),
     text.stdout,
   )
   assert.match(text.stdout, /^ {2}size +at least /m)
+})
+
+test('a mirror that lacks a component says where it was looked for, and that the origin is out of reach', async (t) => {
+  const upstream = await start(t)
+  const { release, registry } = upstream
+  const [cli, ...others] = release.components
+  await pushAll(testClient(t).client, registry.address, [
+    { repository: 'ocp/openshift/release-images', images: [release.image] },
+    { repository: 'ocp/openshift/release', images: others.map(({ image }) => image) },
+  ])
+  const name = `${registry.address}/ocp/openshift/release-images:4.18.9-x86_64`
+  const { status, stdout } = await info(await closedConf(t), name, '--src-tls-verify=false')
+  assert.equal(status, 1)
+  const mirror = `${registry.address}/ocp/openshift`
+  const where = `neither in ${mirror}/release nor in ${mirror}/release-images; `
+  assert.ok(stdout.includes(`MANIFEST_UNKNOWN: cli: ${cli?.image.digest} is ${where}`), stdout)
+  assert.match(stdout, /; .*127\.0\.0\.1:9.*$/m)
+  assert.match(stdout, /^1 of 7 components/m)
 })
 
 test('a payload that is cut, or altered on the way, is refused with its own code', async (t) => {

@@ -70,10 +70,11 @@ interface Looked {
 }
 
 async function look(argument: string | undefined, withImages: boolean, { options, context }: Asked): Promise<Looked> {
-  const { source, reference, origin, close } = await openRelease(argument, options, context)
+  const { source, reference, origin, isMissing, close } = await openRelease(argument, options, context)
   try {
     const { signal } = context
-    const contents = await readReleaseContents(reference, { source, architecture: options.arch, signal, withImages })
+    const { arch: architecture } = options
+    const contents = await readReleaseContents(reference, { source, architecture, signal, withImages, isMissing })
     return { contents, origin }
   } finally {
     await close()

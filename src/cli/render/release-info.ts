@@ -1,6 +1,6 @@
 /** What a release is made of, for people and for programs. */
 import { redact } from '../../errors/redact.ts'
-import { formatReference } from '../../oci/reference.ts'
+import { formatReference, type Reference } from '../../oci/reference.ts'
 import { type VersionRun, versionRuns } from '../../openshift/version-runs.ts'
 import type { BootstrapImages } from '../../release/bootstrap-images.ts'
 import type { ContentsComponent, ReleaseContents, ReleaseSizes } from '../../release/release-contents.ts'
@@ -36,7 +36,7 @@ export function renderRelease(view: ReleaseView, { what, columns }: ReleaseSelec
 
 function headLines({ contents, sizes, origin }: ReleaseView): readonly string[] {
   const { version, architectures, isIndex, digest, created, metadata, versions, reference } = contents
-  const name = formatReference(reference)
+  const name = nameOf(reference)
   const url = metadata?.more['url']
   const platforms = architectures.map((architecture) => `linux/${architecture}`).join(', ')
   return [
@@ -52,6 +52,12 @@ function headLines({ contents, sizes, origin }: ReleaseView): readonly string[] 
     ...(sizes ? [field('size', sizeText(contents, sizes))] : []),
     ...placeLines(contents),
   ]
+}
+
+/** By its tag, where it has one; its digest is told apart from it. */
+function nameOf({ registry, repository, tag, digest }: Reference): string {
+  if (tag !== undefined) return formatReference({ registry, repository, tag })
+  return formatReference({ registry, repository, ...(digest !== undefined && { digest }) })
 }
 
 function sizeText({ components }: ReleaseContents, { uniqueBytes, sharedBytes, unknown }: ReleaseSizes): string {
@@ -163,7 +169,7 @@ export function releaseDocument({ contents, sizes, bootstrap, origin }: ReleaseV
   const needed = new Set(bootstrap.names)
   const { blobs, ...own } = image
   return {
-    name: formatReference(reference),
+    name: nameOf(reference),
     origin,
     ...facts,
     image: own,

@@ -1,4 +1,4 @@
-/** Components of a release that could not be looked into, for people. */
+/** Components of a release that are missing, or are not whole, for people. */
 import type { ReleaseContents } from '../../release/release-contents.ts'
 import { count } from './quantities.ts'
 
@@ -12,7 +12,7 @@ export function problemLines({ components }: Pick<ReleaseContents, 'components'>
   const groups = Map.groupBy(problems, ({ code, hint }) => `${code}\n${hint}`)
   return [
     '',
-    `${problems.length} of ${count(components.length, 'component')} could not be looked into: what they weigh is not known`,
+    `${problems.length} of ${count(components.length, 'component')} could not be had whole:`,
     ...[...groups.values()].flatMap((group) => {
       const [first] = group
       const messages = [...new Set(group.map(({ message }) => message))]
