@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
 import { test } from 'node:test'
 import { convertToV2alpha1 } from './convert.ts'
 import { readDeleteImageSetConfiguration } from './delete-image-set-configuration.ts'
 import { parseImageSetConfiguration } from './image-set-configuration.ts'
 import { type FileEntry, filePlace } from './image-set-files.ts'
+import { readEitherKind } from './image-set-kinds.ts'
 import { InvalidConfiguration } from './invalid-config.ts'
 import { imageSetJsonSchema } from './json-schema.ts'
 
@@ -117,4 +119,11 @@ test('converting an old file keeps its files, and the JSON Schema knows them', (
   const schema = JSON.stringify(imageSetJsonSchema('ImageSetConfiguration'))
   assert.match(schema, /"bootImages"/)
   assert.match(schema, /"targetRepo".*"targetTag"/)
+})
+
+test('the examples of docs/files.md load', () => {
+  const text = readFileSync(new URL('../../docs/files.md', import.meta.url), 'utf8')
+  const examples = [...text.matchAll(/```yaml\n(.*?)```/gs)].map(([, example = '']) => example)
+  assert.equal(examples.length, 2)
+  for (const example of examples) readEitherKind({ file: 'docs/files.md', text: example })
 })

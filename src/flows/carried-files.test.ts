@@ -20,6 +20,10 @@ test('a file is chosen by its name, by its repository, and by its version where 
   assert.equal(chooseFile(files, 'my/x'), files[3])
   assert.throws(() => chooseFile(files, 'oc'), { code: 'USAGE', message: /files\/oc:v1, files\/oc:v2$/ })
   assert.throws(() => chooseFile(files, 'oc:v3'), { code: 'FILE_ABSENT' })
+  const client = [carried('openshift-client.tar.gz', 'v1')]
+  assert.throws(() => chooseFile(client, 'openshift-clint.tar.gz'), {
+    message: /did you mean "openshift-client.tar.gz"\?$/,
+  })
 })
 
 test('one file under several tags is one file, and one whose bytes are not here says why', () => {

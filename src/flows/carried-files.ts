@@ -1,4 +1,5 @@
 /** Files that came over as artifacts, wherever they are now, and how one of them is told from the others. */
+import { nearest } from '../config/nearest.ts'
 import { KnownError } from '../errors/known-error.ts'
 import type { ContentSource } from '../oci/content.ts'
 import type { Descriptor } from '../oci/descriptor.ts'
@@ -66,9 +67,17 @@ export function chooseFile(files: readonly CarriedFile[], wanted: string): Carri
     })
   }
   const [absent] = named
-  throw new KnownError('FILE_ABSENT', `${wanted}: ${absent ? reasons[absent.state] : 'there is no such file'}`, {
+  throw new KnownError('FILE_ABSENT', `${wanted}: ${absent ? reasons[absent.state] : noSuchFile(files, name)}`, {
     details: { name: wanted, place: absent?.place },
   })
+}
+
+function noSuchFile(files: readonly CarriedFile[], name: string): string {
+  const meant = nearest(
+    name,
+    files.map((file) => file.name),
+  )
+  return `there is no such file${meant === undefined ? '' : `; did you mean "${meant}"?`}`
 }
 
 const reasons: Readonly<Record<FileState, string>> = {

@@ -183,8 +183,12 @@ async function describeAfar(
 ): Promise<Facts> {
   if (!digest) throw new KnownError('FILE_UNREADABLE', `${placeOf(url)}: no checksum says what this file is`)
   const found = await web.describe(url, { what: `file ${name}`, signal })
-  if (!found)
-    throw new KnownError('WEB_REFUSED', `${placeOf(url)}: there is no such file`, { details: { url: placeOf(url) } })
+  if (!found) {
+    throw new KnownError('WEB_REFUSED', `${placeOf(url)}: there is no such file`, {
+      details: { url: placeOf(url) },
+      hint: 'Correct the URL, or take the file out of the configuration; look at it with curl -I.',
+    })
+  }
   if (found.size !== undefined) return { digest, size: found.size }
   tell(`${placeOf(url)}: the server does not tell the size of ${name}, so it is fetched into the workspace first`)
   return { digest, size: await local.bringUnsized(digest, () => openOrigin(web, { name, url, digest }, { signal })) }

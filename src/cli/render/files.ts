@@ -29,7 +29,8 @@ function fileLines({ name, size, digest, repository, tag, place, url, why, state
     field('image', `${repository}:${tag}`),
     field('in', place),
     ...(url === undefined ? [] : [field('from', url)]),
-    ...(why === undefined ? [] : [field('why', why)]),
+    // Of a file of the configuration it says no more than the URL.
+    ...(why === undefined || (url !== undefined && why.endsWith(url)) ? [] : [field('why', why)]),
   ]
 }
 
