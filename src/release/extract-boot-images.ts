@@ -14,7 +14,7 @@ export interface ReleaseBootImages {
   readonly version: string
   /** The name of the stream: `rhcos-4.18`. */
   readonly name: string
-  /** Of the image that was read, as CoreOS writes it. */
+  /** Of the release, as CoreOS writes it; undefined for several, and where it does not say. */
   readonly architecture: string | undefined
   /** The stream metadata, as `openshift-install coreos print-stream-json` prints it. */
   readonly text: string
@@ -41,10 +41,12 @@ export async function readBootImages(release: Reference, options: ReadOptions): 
     })
   }
   const stream = parseCoreosStream(text, origin)
+  const isMulti = payload.metadata?.more['release.openshift.io/architecture'] === 'multi'
   return {
     version,
     name: stream.name,
-    architecture: coreosName(architecture),
+    // A release for several architectures names the images of all in each of its parts.
+    architecture: isMulti ? undefined : coreosName(architecture),
     text: streamText(text),
     images: bootImages(stream),
   }

@@ -81,7 +81,10 @@ function whyFailed({ status, stderr }: ExecResult): string {
 
 /** What each line says; the installer writes the architecture without what oc puts around it (`pkg/version:cleanArch`). */
 const lines: Readonly<Record<ReleaseMark, { readonly pattern: RegExp; readonly shown: (value: string) => string }>> = {
-  version: { pattern: /^(?:Client Version: |\S*openshift\S*install\S* )v?(?<said>\S+)$/m, shown: (value) => value },
+  version: {
+    pattern: /^(?:Client Version:|.*openshift-[\w-]*install[\w-]*) v?(?<said>\S+)$/m,
+    shown: (value) => value,
+  },
   image: { pattern: /^release image (?<said>\S+)$/m, shown: (value) => value },
   architecture: {
     pattern: /^release architecture (?<said>\S+)$/m,
@@ -97,7 +100,11 @@ function compare({ tool, marks }: ExtractedTool, { stdout }: ExecResult): ToolCh
   for (const [mark, value] of Object.entries(asked) as [ReleaseMark, string][]) {
     const { pattern, shown } = lines[mark]
     const said = pattern.exec(stdout)?.groups?.['said']
-    if (said === undefined) continue
+    if (said === undefined) {
+      // What it installs it always tells; the rest came with later versions.
+      if (mark === 'image') differences.push(`image: it names none, and ${value} was put into it`)
+      continue
+    }
     if (said === shown(value)) says.push(`${mark} ${said}`)
     else differences.push(`${mark}: it says ${said}, and ${shown(value)} was put into it`)
   }

@@ -164,6 +164,14 @@ function toolFindings({ tool, file, missingMarks, marks, signature, check }: Rep
       remedy: 'Do not use it. Ask where this release image came from, and report it with the lines above.',
     })
   }
+  if (check.outcome === 'not-run' && check.why.includes('GLIBC_')) {
+    findings.push({
+      id: 'release.tool-too-new',
+      severity: 'info',
+      summary: `${name} needs a newer system than this machine has`,
+      remedy: `Take the one for RHEL 8, where the release has it: --command ${tool.command.replace(/\.rhel\d+$/, '')}.rhel8`,
+    })
+  }
   return findings.map(finding)
 }
 

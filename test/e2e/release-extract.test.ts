@@ -341,11 +341,7 @@ test('flags that contradict each other, or have no effect, are refused', async (
   const { extract } = await startSite(t)
   for (const flags of [
     ['--tools', '--manifests'],
-    ['--command', 'oc', '--stream'],
     ['--included'],
-    ['--install-config', 'x', '--credentials-requests'],
-    ['--cloud', 'aws'],
-    ['--platform', 'aws'],
     ['--credentials-requests', '--cloud', 'mars'],
     ['--command-os', 'plan9'],
   ])

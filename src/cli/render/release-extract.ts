@@ -1,4 +1,5 @@
 /** What was taken out of a release, for people. */
+import type { Finding } from '../../errors/finding.ts'
 import { redact } from '../../errors/redact.ts'
 import { hexOf } from '../../oci/digest.ts'
 import type { BootFile, BootImage } from '../../openshift/boot-image.ts'
@@ -32,7 +33,21 @@ export function renderTools({ marks, tools, findings }: ToolsReport): string {
     'SHA-256:',
     ...tools.map(({ sha256, file }) => `  ${sha256}  ${file}`),
   ]
-  return redact(`${lines.join('\n')}\n${findings.length > 0 ? `\n${renderFindings(findings)}` : ''}`)
+  const isAbsence = ({ id, severity }: Finding) => id === 'release.tool-absent' && severity === 'info'
+  return redact(
+    `${lines.join('\n')}\n${absenceText(findings.filter(isAbsence))}${findingsText(findings.filter((one) => !isAbsence(one)))}`,
+  )
+}
+
+/** What was to be taken along if it is there. */
+function absenceText(findings: readonly Finding[]): string {
+  if (findings.length === 0) return ''
+  const lines = findings.map(({ summary, evidence, remedy }) => `  ${summary}: ${evidence ?? remedy}`)
+  return `\nNot everything is in every release:\n${lines.join('\n')}\n`
+}
+
+function findingsText(findings: readonly Finding[]): string {
+  return findings.length > 0 ? `\n${renderFindings(findings)}` : ''
 }
 
 function stateOf({ placed, check, signature }: ReportedTool): string {
@@ -67,10 +82,10 @@ export function renderManifests(report: ManifestsReport): string {
   const same = files.filter(({ placed }) => placed === 'same').length
   const lines = [
     `${count(manifests, whatTitles[what])} of release ${version}${where} in ${count(files.length, 'file')} in ${directory}${same > 0 ? `, ${same} of which were there already` : ''}`,
-    ...(what === 'credentials-requests' ? files.map(({ file }) => `  ${file}`) : []),
+    ...(what === 'credentials-requests' ? files.map(({ file }) => `  ${file.slice(directory.length + 1)}`) : []),
     ...leftOutLines(leftOut),
   ]
-  return redact(`${lines.join('\n')}\n${findings.length > 0 ? `\n${renderFindings(findings)}` : ''}`)
+  return redact(`${lines.join('\n')}\n${findingsText(findings)}`)
 }
 
 function leftOutLines(leftOut: ManifestsReport['leftOut']): string[] {
@@ -88,9 +103,22 @@ export function renderBootImages(release: ReleaseBootImages, images: readonly Bo
     `Boot images of release ${release.version} (${release.name}): ${count(files.length, 'file')} to carry`,
     ...files.flatMap(fileLines),
     ...others.flatMap(otherLines),
-    ...(files.length > 0 ? ['', 'To carry them with the images:', '', filesStanza(files).trimEnd()] : []),
+    ...(files.length > 0 ? stanzaLines(files) : []),
   ]
   return redact(`${lines.join('\n')}\n`)
+}
+
+function stanzaLines(files: readonly BootFile[]): string[] {
+  const platforms = [...new Set(files.map(({ platform }) => platform))]
+  const short = platforms.map((platform) => `{ platform: ${platform} }`).join(', ')
+  return [
+    '',
+    'To carry them with the images:',
+    '',
+    filesStanza(files).trimEnd(),
+    '',
+    `The same, where the release is in that configuration: platform.bootImages: [${short}]`,
+  ]
 }
 
 function fileLines({ platform, architecture, format, role, location, digest, uncompressedDigest }: BootFile): string[] {
@@ -105,7 +133,10 @@ function otherLines(image: Exclude<BootImage, BootFile>): string[] {
   const title = `  ${image.platform} ${image.architecture}`
   switch (image.kind) {
     case 'regions':
-      return [`${title}, in the cloud already:`, ...[...image.regions].map(([region, id]) => `    ${region}  ${id}`)]
+      return [
+        `${title}, in the cloud already; the files are for regions that are not here:`,
+        ...[...image.regions].map(([region, id]) => `    ${region}  ${id}`),
+      ]
     case 'cloud':
       return [`${title}, in the cloud already: ${image.project}/${image.name ?? image.family ?? ''}`]
     case 'cloud-disk':
