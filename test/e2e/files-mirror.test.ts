@@ -1,7 +1,7 @@
 /** Files and boot images on the whole way: mirrored to disk, loaded, verified, taken out, by the commands that people give. */
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
-import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
+import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { setImmediate } from 'node:timers/promises'
@@ -158,6 +158,30 @@ test('a file that cannot be had is a hole of its class, and the rest is carried'
       'rhcos-418.9-vmware.x86_64.ova here',
     ],
   )
+})
+
+test('a file that arrived damaged is fetched again from its URL, and nothing else', async (t) => {
+  const { configure, files, run, open, toDisk, usb, web, desk } = await site(t)
+  await configure(['vmware'], files)
+  succeeded(await toDisk())
+  const [volume = ''] = await readdir(usb)
+  const bytes = await readFile(join(usb, volume))
+  bytes.writeUInt8((ova[1000] ?? 0) ^ 1, bytes.indexOf(ova.subarray(1000, 1064)))
+  await rm(usb, { recursive: true })
+  const carried = join(desk, 'carried')
+  await mkdir(carried)
+  await writeFile(join(carried, volume), bytes)
+  succeeded(await run('archive', 'verify', carried, '--repair-list', 'list.json'), 1)
+  web.requests.length = 0
+  const repair = ['mirror', '--repair', 'list.json', ...open]
+  succeeded(await run(...repair, `file://${carried}`))
+  assert.deepEqual(
+    web.requests.map(({ method, path }) => `${method} ${path}`),
+    ['GET /rhcos/rhcos-418.9-vmware.x86_64.ova'],
+  )
+  succeeded(await run('archive', 'repair', carried))
+  succeeded(await run('files', 'get', carried, '--all', '--to', 'out/'))
+  assert.deepEqual(await readFile(join(desk, 'out', 'rhcos-418.9-vmware.x86_64.ova')), ova)
 })
 
 test('a plan with files is carried out as it was made, by a command that names no configuration', async (t) => {

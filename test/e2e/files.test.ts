@@ -212,7 +212,7 @@ test('damage and a full disk leave nothing behind, and say what is wrong', async
   const [volume = ''] = await readdir(directory)
   const path = join(directory, volume)
   const bytes = await readFile(path)
-  bytes[bytes.indexOf(ova.subarray(1000, 1064))] = 7
+  bytes.writeUInt8((ova[1000] ?? 0) ^ 1, bytes.indexOf(ova.subarray(1000, 1064)))
   await writeFile(path, bytes)
   const to = join(cwd, 'out')
   const damaged = await runCli(['files', 'get', directory, 'RHCOS-vmware.ova', '--to', `${to}/`])

@@ -3,7 +3,9 @@
 import { loadSigningKey } from '../../archive/format/signature.ts'
 import { parseRepairList } from '../../archive/repair/repair-list.ts'
 import { readTextFile } from '../../config/yaml-document.ts'
+import { keptMadeImages } from '../../flows/made-images.ts'
 import { writeRepair } from '../../flows/repair-archive.ts'
+import { withMadeContent } from '../../mirror/made-content.ts'
 import { directoryAt, workspaceAt } from '../../mirror/workspace.ts'
 import type { CliContext } from '../context.ts'
 import type { MirrorOptions } from '../mirror-options.ts'
@@ -11,6 +13,7 @@ import { concurrencyOf } from '../oc-mirror-options.ts'
 import { openRegistries } from '../registry-access.ts'
 import { followMirror } from '../render/mirror-progress.ts'
 import { renderRepair, repairJson } from '../render/repair-result.ts'
+import { openWeb } from '../web-access.ts'
 import { volumeBytesOf } from './mirror-to-disk.ts'
 
 /** @returns the exit status: 1 where something that was asked for could be had nowhere */
@@ -19,14 +22,17 @@ export async function runRepair(destination: string, options: MirrorOptions, con
   const file = options.repair ?? ''
   const list = parseRepairList(await readTextFile(file), file)
   const signer = options.signKey === undefined ? undefined : await loadSigningKey(options.signKey)
+  const workspace = workspaceAt(options.workspace ?? destination, cwd)
   const { source, close } = await openRegistries(options, context)
+  const web = await openWeb(options, context)
   const concurrency = concurrencyOf(options)
   const startedAt = clock.now()
   const progress = followMirror(context, options.quiet === true)
   try {
+    const made = await keptMadeImages(workspace, { web, cwd, updateUrl: undefined, tell: context.log.info }, signal)
     const result = await writeRepair({
-      ...{ list, source, signal, onEvent: progress.onEvent },
-      workspace: workspaceAt(options.workspace ?? destination, cwd),
+      ...{ list, workspace, signal, onEvent: progress.onEvent },
+      source: withMadeContent(source, made),
       directory: directoryAt(destination, cwd),
       ...(options.archiveSize !== undefined && { volumeBytes: volumeBytesOf(options.archiveSize, undefined) }),
       ...(signer && { signer }),
@@ -40,6 +46,7 @@ export async function runRepair(destination: string, options: MirrorOptions, con
     return result.holes.length === 0 ? 0 : 1
   } finally {
     progress.stop()
+    web.close()
     close()
   }
 }
