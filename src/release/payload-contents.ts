@@ -9,8 +9,8 @@ import { type PayloadImage, type ReadOptions, readReleaseImage } from './payload
 import { type ContentsComponent, contentsOf, type ReleaseContents } from './release-contents.ts'
 
 export interface ContentsOptions extends ReadOptions {
-  /** Ask for the image of each component: what it weighs, and whether it is there at all. */
-  readonly withImages: boolean
+  /** Ask for the image of each component, or of some: what it weighs, and whether it is there at all. */
+  readonly withImages: boolean | ((name: string, version: string) => boolean)
   /** Tells of content that should be where the release is and is not: a hole of an archive. */
   readonly isMissing?: ((digest: Digest) => boolean) | undefined
 }
@@ -24,7 +24,13 @@ export async function readReleaseContents(reference: Reference, options: Content
   const release = await readReleaseImage(reference, options)
   const named = componentsOf(release.images)
   const { withImages, isMissing } = options
-  const components = withImages ? await readComponents(reference, named, options) : named.map(describeComponent)
+  const { version } = release.images[0].payload
+  const isWanted = ({ name }: ReleaseComponent) =>
+    typeof withImages === 'boolean' ? withImages : withImages(name, version)
+  const components = [
+    ...(await readComponents(reference, named.filter(isWanted), options)),
+    ...named.filter((component) => !isWanted(component)).map(describeComponent),
+  ]
   return contentsOf(reference, release, isMissing ? components.map((one) => withHoles(one, isMissing)) : components)
 }
 

@@ -120,7 +120,10 @@ test('for people: head, upgrade edges in runs, and a table that marks what the b
   assert.ok(lines.includes('  errata      https://errata.example.com/4.18.9'), stdout)
   const marked = lines.filter((line) => line.startsWith('* ')).map((line) => line.split(/\s+/)[1])
   assert.deepEqual(marked, ['cluster-bootstrap', 'etcd', 'hyperkube', 'pod'])
+  upstream.registry.requests.length = 0
   const bootstrap = await info(upstream, '4.18.9', '--bootstrap', '--platform', 'vsphere')
+  // The release image and the five that are printed.
+  assert.equal(upstream.registry.requests.filter(({ path }) => path.includes('/manifests/')).length, 6)
   assert.match(bootstrap.stdout, /^The bootstrap host pulls 6 images: the release image itself and\n/)
   assert.match(bootstrap.stdout, /^\* coredns /m)
   assert.doesNotMatch(bootstrap.stdout, /rhel-coreos/)

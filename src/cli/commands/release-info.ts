@@ -2,7 +2,7 @@ import { type Command, Option } from 'commander'
 import { KnownError } from '../../errors/known-error.ts'
 import { formatReference } from '../../oci/reference.ts'
 import { bootstrapImages } from '../../release/bootstrap-images.ts'
-import { readReleaseContents } from '../../release/payload-contents.ts'
+import { type ContentsOptions, readReleaseContents } from '../../release/payload-contents.ts'
 import { type ReleaseContents, sizesOf } from '../../release/release-contents.ts'
 import { diffReleases } from '../../release/release-diff.ts'
 import type { CommandHost } from '../command-host.ts'
@@ -69,7 +69,11 @@ interface Looked {
   readonly origin: string
 }
 
-async function look(argument: string | undefined, withImages: boolean, { options, context }: Asked): Promise<Looked> {
+async function look(
+  argument: string | undefined,
+  withImages: ContentsOptions['withImages'],
+  { options, context }: Asked,
+): Promise<Looked> {
   const { source, reference, origin, isMissing, close } = await openRelease(argument, options, context)
   try {
     const { signal } = context
@@ -83,15 +87,21 @@ async function look(argument: string | undefined, withImages: boolean, { options
 
 async function printInfo(argument: string | undefined, asked: Asked): Promise<number> {
   const { options, context } = asked
-  const withImages = !options.pullspecs
-  const { contents, origin } = await look(argument, withImages, asked)
-  const sizes = withImages ? sizesOf(contents) : undefined
-  const bootstrap = bootstrapImages(contents.version, { platform: options.platform })
+  const { contents, origin } = await look(argument, imagesFor(asked), asked)
+  const sizes = options.pullspecs ? undefined : sizesOf(contents)
+  const bootstrap = bootstrapImages(contents.version, options)
   const view = { contents, sizes, bootstrap, origin }
   context.stdout(
     context.json ? `${JSON.stringify(releaseDocument(view))}\n` : renderRelease(view, selectionOf(options)),
   )
   return hasProblem(contents) ? 1 : 0
+}
+
+/** Where only those of the bootstrap host are printed, only they are asked for. */
+function imagesFor({ options, context }: Asked): ContentsOptions['withImages'] {
+  if (options.pullspecs) return false
+  if (!options.bootstrap || options.size || context.json) return true
+  return (name, version) => bootstrapImages(version, options).names.includes(name)
 }
 
 function selectionOf({ bootstrap, components, pullspecs, size }: InfoOptions): ReleaseSelection {
