@@ -31,6 +31,7 @@ import { createRegistryClient } from '../src/remote/client.ts'
 import { noCredentials } from '../src/remote/credentials.ts'
 import { withRegistriesConf } from '../src/remote/registries-conf-source.ts'
 import { startDockerRegistry } from '../testkit/docker-registry.ts'
+import { peer } from '../testkit/peers.ts'
 import { writeToDockerRegistryRoot } from '../testkit/seed.ts'
 import { makeLayer } from '../testkit/tar.ts'
 import { tempDir } from '../testkit/temp-dir.ts'
@@ -149,19 +150,28 @@ interface Link {
   readonly address: string
 }
 
-/** One line of the table. */
+/** One line of the table. A peer that is not installed ends the run. */
 async function compare(t: Cleanups, { name, address }: Link, layer: Descriptor): Promise<void> {
   const file = await writeConf(t, address)
   const url = `http://${address}/v2/${releaseSources.images}/blobs/${layer.digest}`
+  const crane = peer(t, 'crane') ?? ''
   const flags = ['release', 'info', '4.18.9', '--pullspecs', '--registries-conf', file]
   const ways = {
     get: () => wallOf('curl', '-sSf', '-o', '/dev/null', url),
+    crane: () => wallOf(crane, 'blob', '--insecure', `${address}/${releaseSources.images}@${layer.digest}`),
     tar: () => wallOf('sh', '-c', `curl -sSf ${url} | tar -xzO release-manifests/image-references`),
     contents: () => readApart(file, 'contents'),
     images: () => readApart(file, 'images'),
     program: () => wallOf(process.execPath, program, ...flags),
   }
-  const found: Record<keyof typeof ways, number[]> = { get: [], tar: [], contents: [], images: [], program: [] }
+  const found: Record<keyof typeof ways, number[]> = {
+    get: [],
+    crane: [],
+    tar: [],
+    contents: [],
+    images: [],
+    program: [],
+  }
   for (let round = 0; round < Number(options.rounds); round += 1) {
     for (const way of Object.keys(ways) as (keyof typeof ways)[]) found[way].push(await ways[way]())
   }
@@ -171,7 +181,7 @@ async function compare(t: Cleanups, { name, address }: Link, layer: Descriptor):
     return `${middle.toFixed(0)} (${(middle / get).toFixed(2)})`
   }
   print(
-    `| ${name} | ${get.toFixed(0)} | **${cell('contents')}** | ${cell('tar')} | ${cell('images')} | ${cell('program')} |`,
+    `| ${name} | ${get.toFixed(0)} | **${cell('contents')}** | ${cell('crane')} | ${cell('tar')} | ${cell('images')} | ${cell('program')} |`,
   )
 }
 
@@ -194,7 +204,7 @@ async function compareAll(t: Cleanups): Promise<void> {
   const size = `${(layer.size / 2 ** 20).toFixed(1)} MiB`
   print(`190 components; payload layer ${size}; ${options.rounds} rounds; medians in ms, and ÷ GET.\n`)
   print(
-    '| link | one GET (curl) | contents | curl and tar | and 190 manifests | the whole program |\n|---|---|---|---|---|---|',
+    '| link | one GET (curl) | contents | crane blob | curl and tar | and 190 manifests | the whole program |\n|---|---|---|---|---|---|',
   )
   await compare(t, { name: 'loopback', address }, layer)
   for (const [name, megabits, roundTripMs] of [
