@@ -3,14 +3,16 @@ import { readdir, readFile } from 'node:fs/promises'
 import { type TestContext, test } from 'node:test'
 import { makeIndex } from '../../testkit/image.ts'
 import { isSignedMacho, signedMacho } from '../../testkit/macho.ts'
-import { type ScriptedRegistry, startScriptedRegistry } from '../../testkit/scripted-registry.ts'
+import { startScriptedRegistry } from '../../testkit/scripted-registry.ts'
 import { pushAll } from '../../testkit/seed.ts'
 import { makeLayer } from '../../testkit/tar.ts'
 import { tempDir } from '../../testkit/temp-dir.ts'
 import { testClient } from '../../testkit/test-client.ts'
 import { tarFile } from '../archive/tar/ustar.ts'
 import { systemClock } from '../host/clock.ts'
+import { digestOf, hexOf } from '../oci/digest.ts'
 import type { Reference } from '../oci/reference.ts'
+import { sampleBytes } from '../quickstart/sample-bytes.ts'
 import { type SampleImage, sampleImage } from '../quickstart/sample-image.ts'
 import { payloadEntries } from '../quickstart/sample-payload.ts'
 import { parseRegistriesConf } from '../registries/parse.ts'
@@ -53,6 +55,20 @@ function multiRelease() {
     }),
   )
   return { installer, image: makeIndex({ children, tag: '4.18.9-multi' }) }
+}
+
+const amd64 = { os: 'linux', architecture: 'amd64' } as const
+const plain: Reference = { registry: 'quay.io', repository: releases, tag: '4.18.9' }
+
+/** A release, tagged 4.18.9, that names one component. */
+function releaseOf(name: string, component: SampleImage, architecture = 'amd64'): Parameters<typeof pushAll>[2] {
+  const reference = `quay.io/${components}@${component.digest}`
+  const payload = payloadEntries([{ name, reference, seed: name }], { version: '4.18.9' })
+  const platform = { os: 'linux', architecture }
+  return [
+    { repository: components, images: [component] },
+    { repository: releases, images: [sampleImage({ layers: [makeLayer(payload)], platform, tag: '4.18.9' })] },
+  ]
 }
 
 async function startSite(t: TestContext, content: Parameters<typeof pushAll>[2]) {
@@ -126,22 +142,17 @@ test('the components of a release that is read from a mirror are found beside it
   assert.ok(registry.requests.every(({ path }) => !path.includes(components) || path.includes('/blobs/uploads')))
 })
 
-/** Waits for a request whose body has begun to be sent. */
-async function requestTo(registry: ScriptedRegistry, digest: string): Promise<void> {
-  while (!registry.requests.some(({ path }) => path.endsWith(digest)))
-    await new Promise((resolve) => setImmediate(resolve))
-}
-
-test('an interruption in the middle of a layer leaves nothing behind', async (t) => {
-  const { release, registry, directory, extract } = await multiSite(t)
-  const layer = release.installer.blobs[2]?.descriptor.digest ?? ''
-  registry.fault({ path: new RegExp(layer), stallAfter: 100 })
+test('an interruption in the middle of a tool leaves nothing behind', async (t) => {
+  const large = Buffer.concat([binary('amd64'), ...sampleBytes('large', 2_000_000)])
+  const installer = imageWith({ 'usr/bin/openshift-install': large }, 'amd64')
+  const { registry, directory, extract } = await startSite(t, releaseOf('installer', installer))
+  const layer = installer.blobs[0]?.descriptor.digest ?? ''
+  registry.fault({ path: new RegExp(layer), stallAfter: 1_500_000 })
   const interrupted = new AbortController()
-  const extracting = extract(tagged, { signal: interrupted.signal })
-  const reason = new Error('interrupted')
+  const extracting = extract(plain, { signal: interrupted.signal, platform: amd64 })
   const rejected = assert.rejects(extracting)
-  await requestTo(registry, layer)
-  interrupted.abort(reason)
+  while ((await readdir(directory)).length === 0) await new Promise((resolve) => setImmediate(resolve))
+  interrupted.abort(new Error('interrupted'))
   await rejected
   assert.deepEqual(await readdir(directory), [])
 })
@@ -150,17 +161,8 @@ test('a tool that does not end is stopped, and its result is not known', async (
   const endless = Buffer.concat([Buffer.from('#!/bin/sh\nexec sleep 60\n'), placeholderOf('image')])
   const machine = { os: 'linux', architecture: 'arm64' } as const
   const installer = imageWith({ 'usr/bin/openshift-install': endless }, 'arm64')
-  const payload = payloadEntries(
-    [{ name: 'installer', reference: `quay.io/${components}@${installer.digest}`, seed: 'installer' }],
-    { version: '4.18.9' },
-  )
-  const image = sampleImage({ layers: [makeLayer(payload)], platform: machine, tag: '4.18.9-aarch64' })
-  const { directory, extract } = await startSite(t, [
-    { repository: components, images: [installer] },
-    { repository: releases, images: [image] },
-  ])
-  const release = { ...tagged, tag: '4.18.9-aarch64' }
-  const { tools } = await extract(release, { check: { clock: systemClock, machine, timeoutMs: 50 } })
+  const { directory, extract } = await startSite(t, releaseOf('installer', installer, 'arm64'))
+  const { tools } = await extract(plain, { check: { clock: systemClock, machine, timeoutMs: 50 } })
   assert.deepEqual(tools[0]?.check, { outcome: 'not-run', why: 'it did not end within 0.05 s' })
   // Its home is gone with it.
   assert.deepEqual(await readdir(directory), ['openshift-install'])
@@ -169,21 +171,15 @@ test('a tool that does not end is stopped, and its result is not known', async (
 test('a tool for a Mac is signed again after it was told its release', async (t) => {
   const macTool = signedMacho({ content: placeholderOf('version') })
   const artifacts = imageWith({ 'usr/share/openshift/mac_arm64/oc': macTool }, 'amd64')
-  const payload = payloadEntries(
-    [{ name: 'cli-artifacts', reference: `quay.io/${components}@${artifacts.digest}`, seed: 'artifacts' }],
-    { version: '4.18.9' },
-  )
-  const { directory, extract } = await startSite(t, [
-    { repository: components, images: [artifacts] },
-    { repository: releases, images: [sampleImage({ layers: [makeLayer(payload)], tag: '4.18.9-x86_64' })] },
-  ])
+  const { directory, extract } = await startSite(t, releaseOf('cli-artifacts', artifacts))
   const platform = { os: 'mac', architecture: 'arm64' } as const
-  const { tools } = await extract({ ...tagged, tag: '4.18.9-x86_64' }, { commands: ['oc'], platform })
+  const { tools } = await extract(plain, { commands: ['oc'], platform })
   assert.deepEqual(
     tools.map(({ signature, marks }) => [signature, marks]),
     [['remade', { version: '4.18.9' }]],
   )
   const written = await readFile(`${directory}/oc`)
+  assert.equal(tools[0]?.sha256, hexOf(digestOf(written)))
   assert.ok(written.includes('4.18.9\0') && isSignedMacho(written))
 })
 

@@ -309,8 +309,10 @@ test('CredentialsRequests are those that the install-config asks for', async (t)
 })
 
 test('manifests are written as they are, and one file is printed', async (t) => {
-  const { directory, extract } = await startSite(t)
+  const { upstream, directory, extract } = await startSite(t)
   assert.equal((await extract('--manifests', '--to', 'all')).status, 0)
+  // The layer with the manifests, the one above it, and the config.
+  assert.equal(upstream.registry.requests.filter(({ path }) => path.includes('/blobs/')).length, 3)
   const names = await readdir(join(directory, 'all'))
   assert.ok(names.includes('image-references') && names.includes('0000_50_azure.yaml'))
   assert.equal(

@@ -127,6 +127,16 @@ test('several files are taken in one pass, each from the highest layer that has 
   assert.deepEqual((await takeAll(['a', 'b'], layers)).opened, [2, 1])
 })
 
+test('what a lower layer has under the name of a file that is found already is passed over', async () => {
+  const layers = [layer(tarFile('a', 'low'), tarFile('z', 'z')), layer(tarFile('a', 'high'))]
+  const { files, opened } = await takeAll(['z', 'a'], layers)
+  assert.deepEqual(
+    files.map(({ text }) => text),
+    ['z', 'high'],
+  )
+  assert.deepEqual(opened, [1, 0])
+})
+
 const hiding: Readonly<Record<string, TarEntry[]>> = {
   'a whiteout': [tarFile('usr/bin/.wh.oc', '')],
   'a whiteout of a directory above it': [tarFile('.wh.usr', '')],
@@ -241,6 +251,11 @@ test('a folder is what all layers together show of it', async () => {
     ['release-manifests/a', 'high'],
     ['release-manifests/sub/d', 'd'],
   ])
+})
+
+test('of a folder what is no file any more in the end is not there', async () => {
+  const replaced = layer(tarFile('release-manifests/a', 'first'), link('release-manifests/a', 'b'))
+  assert.equal((await readLayerFolder('release-manifests', imageOf([replaced]))).size, 0)
 })
 
 test('no layer below the one that holds the last path is read for a folder', async () => {
