@@ -71,6 +71,8 @@ async function openPolicy(
   const policy = await ImagePolicy.load({
     ...{ policyPath, registriesD: options['registries.d'], env, clock },
     userId: process.getuid?.(),
+    // As oc-mirror sets it up for every registry (openshift/oc-mirror `internal/pkg/cli/registriesd.go`).
+    usesAttachmentsByDefault: true,
   })
   return async ({ image: { selected, digest, manifests } }, { source, signal }) => {
     const instances = manifests.filter((one) => one.children.length === 0 && one.descriptor.digest !== digest)

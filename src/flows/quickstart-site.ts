@@ -9,6 +9,7 @@ import type { Clock } from '../host/clock.ts'
 import type { Log } from '../host/log.ts'
 import { parseMirrorTarget } from '../mirror/destination.ts'
 import { type Workspace, workspaceAt } from '../mirror/workspace.ts'
+import type { Digest } from '../oci/digest.ts'
 import { releaseSources } from '../quickstart/sample-release.ts'
 import type { RegistriesConf } from '../registries/registries-conf.ts'
 import { renderRegistriesConf } from '../registries/render.ts'
@@ -17,6 +18,11 @@ import { selfSignedCertificate } from '../registry/certificate.ts'
 import { type RunningRegistry, startRegistry } from '../registry/server.ts'
 import { credentialsFromFiles } from '../remote/auth-file.ts'
 import { createRegistryClient, type RegistryClient } from '../remote/client.ts'
+import { createWebClient } from '../remote/web-client.ts'
+import { loadReleaseKeys } from '../trust/release-key.ts'
+import { makeSampleSigner } from '../trust/sample-signer.ts'
+import { SignatureStore, signatureStores } from '../trust/signature-store.ts'
+import { ReleaseTrust } from './release-trust.ts'
 
 export interface SiteOptions {
   /** An empty directory, or one to be made. */
@@ -37,6 +43,9 @@ export interface SiteFiles {
   readonly username: string
   readonly passwordFile: string
   readonly authFile: string
+  /** Signatures of releases, as a store has them, and the key that they are verified with. */
+  readonly signatures: string
+  readonly releaseKey: string
   /** registries.conf by which quay.io is the upstream. */
   readonly upstreamConf: string
   /** registries.conf that the cluster resources give to every node. */
@@ -96,6 +105,8 @@ export class QuickstartSite {
       username,
       passwordFile: account.passwordFile,
       authFile: join(directory, 'auth.json'),
+      signatures: join(directory, 'signatures'),
+      releaseKey: join(directory, 'release-key.asc'),
       upstreamConf: join(directory, 'upstream-registries.conf'),
       nodeConf: join(directory, 'node-registries.conf'),
     }
@@ -128,6 +139,29 @@ export class QuickstartSite {
     this.#upstreamPort = Number(new URL(upstream.url).port)
     await writeFile(this.files.upstreamConf, renderRegistriesConf(asQuay(upstream.address)))
     return upstream.address
+  }
+
+  /** Signs a release with a key of this run; gives the id of the key. */
+  async publishSignature(digest: Digest, reference: string): Promise<string> {
+    const signer = await makeSampleSigner('Sallyport quickstart')
+    const directory = join(this.files.signatures, digest.replace(':', '='))
+    await mkdir(directory, { recursive: true })
+    await writeFile(this.files.releaseKey, signer.publicKey)
+    await writeFile(join(directory, 'signature-1'), await signer.sign(digest, reference))
+    return signer.keyId
+  }
+
+  /** Reads signatures from this directory, and nothing from the web. */
+  openTrust(): { readonly trust: ReleaseTrust; readonly close: () => void } {
+    const { clock, log } = this.#options
+    const web = createWebClient({ clock, log, tls: { certsDirs: [] }, proxies: { noProxy: '' } })
+    const trust = new ReleaseTrust({
+      signatures: new SignatureStore({ client: web, stores: signatureStores(this.files.signatures) }),
+      keys: () => loadReleaseKeys(this.files.releaseKey),
+      clock,
+      isIgnored: false,
+    })
+    return { trust, close: () => web.close() }
   }
 
   async stopUpstream(): Promise<void> {

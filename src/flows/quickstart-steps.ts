@@ -25,6 +25,8 @@ export interface UpstreamFacts {
   readonly blobs: number
   readonly bytes: number
   readonly address: string
+  /** Of the key that signed the release. */
+  readonly keyId: string
 }
 
 export interface MirrorFacts {

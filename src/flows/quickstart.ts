@@ -123,8 +123,10 @@ class Quickstart {
     await pushSamples(upstream, { registry: address, repository: releaseSources.components }, images, { signal })
     await pushSamples(upstream, { registry: address, repository: releaseSources.images }, [image], { signal })
     await writeFile(this.#site.files.config, configText(tag))
+    const { registry, images: repository } = releaseSources
+    const keyId = await this.#site.publishSignature(image.digest, formatReference({ registry, repository, tag }))
     const { blobs, bytes } = this.#uniqueBlobs()
-    return { step: 'upstream', version, components: components.length, blobs, bytes, address }
+    return { step: 'upstream', version, components: components.length, blobs, bytes, address, keyId }
   }
 
   async #mirror(): Promise<FactsOf<'mirror'>> {
@@ -161,7 +163,9 @@ class Quickstart {
     const source = countReads(withRegistriesConf(client, conf), read)
     const registry = countWrites(client, sent)
     const onEvent = () => undefined
-    const result = await mirrorToMirror({ config, target, workspace, source, registry, signal, onEvent })
+    const { trust, close } = this.#site.openTrust()
+    const request = { config, target, workspace, source, registry, signal, onEvent, services: { trust } }
+    const result = await mirrorToMirror(request).finally(close)
     const [failure] = result.failures
     if (failure) throw failure.error
     return { result, read: read.traffic, sent: sent.traffic }

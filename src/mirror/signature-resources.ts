@@ -23,8 +23,9 @@ export async function writeSignatureConfigMaps(
   workspace: Pick<Workspace, 'clusterResources'>,
   signatures: ReleaseSignatures,
 ): Promise<string[]> {
-  const previous = await Promise.all(Object.values(files).map((name) => readBefore(workspace, name)))
-  const rendered = renderSignatureConfigMaps(mergeReleaseSignatures(...previous, signatures))
+  const rendered = renderSignatureConfigMaps(
+    mergeReleaseSignatures(await readSignatureConfigMaps(workspace), signatures),
+  )
   if (rendered.yaml === '') return []
   const paths = []
   for (const kind of ['yaml', 'json'] as const) {
@@ -33,6 +34,17 @@ export async function writeSignatureConfigMaps(
     paths.push(path)
   }
   return paths
+}
+
+/**
+ * The signatures that are there, by digest of their release.
+ *
+ * @throws KnownError CONFIG_INVALID
+ */
+export async function readSignatureConfigMaps(
+  workspace: Pick<Workspace, 'clusterResources'>,
+): Promise<ReleaseSignatures> {
+  return mergeReleaseSignatures(...(await Promise.all(Object.values(files).map((name) => readBefore(workspace, name)))))
 }
 
 async function readBefore({ clusterResources }: Pick<Workspace, 'clusterResources'>, name: string) {

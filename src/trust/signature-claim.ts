@@ -27,6 +27,12 @@ const Claim = z.strictObject({
   optional: z.strictObject({ creator: z.string().nullish(), timestamp: z.int().nullish() }).nullish(),
 })
 
+/** The text that says of a digest that it is this image. */
+export function imageClaimText(digest: string, reference: string): string {
+  const identity = { 'docker-reference': reference }
+  return JSON.stringify({ critical: { identity, image: { 'docker-manifest-digest': digest }, type: atomic } })
+}
+
 /**
  * @param what which signature it is, for messages
  * @throws KnownError SIGNATURE_INVALID, with `reason` `not-atomic`

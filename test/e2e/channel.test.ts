@@ -121,7 +121,8 @@ test('channel, path, plan, mirror, ConfigMap, verify: the releases of the safest
 
   const again = succeeded(await run('mirror', ...arguments_))
   assert.match(again.stdout, /nothing to move|0 mirrored/)
-  succeeded(await run('verify', 'mirror', '--workspace', workspace, '--deep', destination))
+  const verified = succeeded(await run('verify', 'mirror', '--workspace', workspace, '--deep', destination))
+  assert.doesNotMatch(verified.stdout, /mirror\.release-unsigned/)
   succeeded(await run('verify', 'egress', '--workspace', workspace))
   const service = parse(
     await readFile(join(workspace, 'working-dir/cluster-resources/updateService.yaml'), 'utf8'),
@@ -204,6 +205,8 @@ test('without a signature nothing moves, and --ignore-release-signature says wha
   assert.deepEqual([...target.content.tags.keys()], [])
   const forced = succeeded(await run(...args, '--ignore-release-signature'))
   assert.match(forced.stderr, /is mirrored although no signature proves it/)
+  const verified = succeeded(await run('verify', 'mirror', '--workspace', join(root, 'work'), destination))
+  assert.match(verified.stdout, /^complete: [\s\S]*warning mirror\.release-unsigned: no signature of sha256:/)
   assert.deepEqual(releaseTags(target), ['4.18.4-x86_64'])
 })
 

@@ -130,7 +130,7 @@ async function assertReadable(printed: readonly string[], directory: string): Pr
   }
   const from = printed.findIndex((line) => line.startsWith('Files in ')) + 1
   const named = printed.slice(from, printed.indexOf('', from)).map((line) => line.trim().split(/ +/)[0] ?? '')
-  assert.equal(named.length, 7)
+  assert.equal(named.length, 9)
   for (const path of named) await stat(join(directory, path))
 }
 

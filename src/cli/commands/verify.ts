@@ -67,7 +67,7 @@ function defineMirror(command: Command, host: CommandHost): void {
         const json = { target, ...facts, broken: [...broken.keys()].sort(), isNoted }
         context.stdout(context.json ? `${JSON.stringify(json)}\n` : renderMirrorReport(target, report))
         if (!isNoted) context.log.warn(notNoted(workspace.root))
-        host.done(report.findings.length > 0 ? 1 : 0)
+        host.done(report.findings.some(({ severity }) => severity === 'error') ? 1 : 0)
       } finally {
         close()
       }

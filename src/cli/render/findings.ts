@@ -30,7 +30,10 @@ export function renderMirrorReport(target: string, report: VerifyReport): string
   const { images, manifests, blobs, bytes, findings } = report
   const read = bytes > 0 ? `, ${formatBytes(bytes)} read and hashed` : ''
   const looked = `${count(images, 'image')}, ${count(manifests, 'manifest')}, ${count(blobs, 'blob')}${read}`
-  if (findings.length === 0) return `complete: everything that was mirrored is at ${target}: ${looked}\n`
+  const errors = findings.filter(({ severity }) => severity === 'error')
+  const complete = `complete: everything that was mirrored is at ${target}: ${looked}\n`
+  if (findings.length === 0) return complete
+  if (errors.length === 0) return `${complete}\n${renderFindings(findings)}`
   return `incomplete: ${count(findings.length, 'finding')} at ${target} (${looked})\n\n${renderFindings(findings)}`
 }
 

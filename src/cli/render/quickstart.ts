@@ -44,10 +44,11 @@ function linesOf(facts: StepFacts): readonly string[] {
       return [
         'Made a sample release; an upstream serves it, as quay.io',
         `release ${facts.version}: ${count(facts.components, 'component')}, ${count(facts.blobs, 'blob')}, ${formatBytes(facts.bytes)}; on ${facts.address}`,
+        `signed by the key ${facts.keyId}, which was made for this run`,
       ]
     case 'mirror':
       return [
-        'Mirrored it into a second registry, with TLS and a password',
+        'Verified its signature; mirrored it into a registry with TLS',
         `${count(facts.images, 'image')} to docker://${facts.target}`,
         `read: ${crossed(facts.read)}`,
         `sent: ${crossed(facts.sent)} (${facts.mounted} more places by mounts)`,
@@ -165,6 +166,8 @@ function fileLines({ result: { files, mirror }, upstream, cwd }: QuickstartOutco
     `  ${within(files.config).padEnd(42)}what to mirror`,
     `  ${`${within(files.clusterResources)}/`.padEnd(42)}for oc apply -f`,
     `  ${within(files.nodeConf).padEnd(42)}what nodes make of it`,
+    `  ${`${within(files.signatures)}/`.padEnd(42)}signatures of the release`,
+    `  ${within(files.releaseKey).padEnd(42)}the key that they are verified with`,
     `  ${within(files.upstreamConf).padEnd(42)}by which quay.io is the upstream`,
     `  ${within(files.ca).padEnd(42)}the CA of the mirror`,
     `  ${within(files.passwordFile).padEnd(42)}the password of ${files.username}`,
@@ -190,6 +193,8 @@ function servingLines({ result, cwd }: QuickstartOutcome, upstream: string): str
     'To try them in another shell:',
     `  D=${shown(files.directory, cwd)}`,
     `  export SSL_CERT_FILE=${at(files.ca)} REGISTRY_AUTH_FILE=${at(files.authFile)}`,
+    `  export OCP_SIGNATURE_URL=${at(files.signatures)}`,
+    `  export OCP_SIGNATURE_VERIFICATION_PK=${at(files.releaseKey)}`,
     `  sallyport verify mirror --workspace ${at(files.workspace)}`,
     `  sallyport mirror -c ${at(files.config)} --workspace ${at(files.workspace)} \\`,
     `    --registries-conf ${at(files.upstreamConf)} docker://${mirror.target}`,
