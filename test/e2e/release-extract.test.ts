@@ -3,6 +3,7 @@ import { mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { placeholderOf, type ReleaseMark } from '../../src/release/patch-binary.ts'
+import { cachedContent, writeOcMirrorArchive } from '../../testkit/oc-mirror-archive.ts'
 import { runCli } from '../../testkit/run-cli.ts'
 import { smallDisk } from '../../testkit/small-disk.ts'
 import { tempDir } from '../../testkit/temp-dir.ts'
@@ -254,6 +255,16 @@ test('the tools come out of an archive as well, for the mirror that it is loaded
     ['bin', 'online'].map((to) => readFile(join(directory, to, 'openshift-install'))),
   )
   assert.ok(one && other && one.equals(other))
+})
+
+test('the tools come out of what oc-mirror wrote', async (t) => {
+  const { upstream, directory } = await startSite(t)
+  const carried = await writeOcMirrorArchive(t, { content: cachedContent(upstream) })
+  const words = ['--from', carried.directory, '--command', 'openshift-install']
+  const { status, stderr } = await runCli(['release', 'extract', ...words], { cwd: directory })
+  assert.equal(status, 0, stderr)
+  const written = await readFile(join(directory, 'openshift-install'), 'latin1')
+  assert.ok(written.includes(`@image=${exactName(upstream)}\0`))
 })
 
 test('a full disk leaves nothing half written', async (t) => {
