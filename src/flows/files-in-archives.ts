@@ -38,7 +38,7 @@ export async function filesInArchives(found: readonly FoundArchive[], signal?: A
     const source = archiveSource(archives)
     const files: CarriedFile[] = []
     for (const archive of archives) files.push(...(await filesOf(archive, { archives, source, signal })))
-    return { files: distinct(files), problems, close }
+    return { files: latest(files), problems, close }
   } catch (error) {
     await close()
     throw error
@@ -106,17 +106,7 @@ function namedFile(
   return { name, state, repository, tag, place: found.stem, ...(why !== undefined && { why }) }
 }
 
-const worth: Readonly<Record<CarriedFile['state'], number>> = { here: 0, hole: 1, missing: 2, held: 3 }
-
-/** A version that several archives name once: where its bytes are, or else in the last of them. */
-function distinct(files: readonly CarriedFile[]): CarriedFile[] {
-  const versions = Map.groupBy(files, ({ repository, tag, digest }) => `${repository}:${tag} ${digest ?? ''}`)
-  const best = [...versions.values()].flatMap(
-    (all) => all.toReversed().toSorted((a, b) => worth[a.state] - worth[b.state])[0] ?? [],
-  )
-  const isTold = ({ repository, tag, state, digest }: CarriedFile) =>
-    state === 'here' ||
-    digest !== undefined ||
-    !best.some((one) => one.state === 'here' && one.repository === repository && one.tag === tag)
-  return best.filter(isTold)
+/** What is under a tag is what the last archive says, as it is for who loads them all. */
+function latest(files: readonly CarriedFile[]): CarriedFile[] {
+  return [...new Map(files.map((file) => [`${file.repository}:${file.tag}`, file])).values()]
 }

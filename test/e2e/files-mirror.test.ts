@@ -98,7 +98,7 @@ test('boot images and files cross the gap with their release, and come out of th
 })
 
 test('the second disk carries a file only where it changed', async (t) => {
-  const { desk, usb, configure, files, toDisk, web } = await site(t)
+  const { desk, usb, configure, files, toDisk, web, run } = await site(t)
   await configure(['vmware'], files)
   succeeded(await toDisk('--json'))
   web.requests.length = 0
@@ -111,6 +111,27 @@ test('the second disk carries a file only where it changed', async (t) => {
   assert.ok(bytes < 1000, `${bytes} bytes`)
   assert.deepEqual([...new Set(web.requests.map(({ method }) => method))], ['HEAD'])
   assert.equal((await readdir(usb)).length, 2)
+  const states = async (place: string) => {
+    const { stdout } = await run('files', 'ls', place, '--json')
+    const found = JSON.parse(stdout) as { name: string; state: string; place: string }[]
+    return found.map(({ name, state, place }) => `${name} ${state} ${place}`).sort()
+  }
+  const [first, second] = ['sallyport-v1-000001', 'sallyport-v1-000002']
+  const [ovaName, clientName] = ['rhcos-418.9-vmware.x86_64.ova', 'openshift-client-linux.tar.gz']
+  assert.deepEqual(await states(`${usb}:2`), [
+    `notes.txt here ${second}`,
+    `${clientName} held ${second}`,
+    `${ovaName} held ${second}`,
+  ])
+  assert.deepEqual(await states(usb), [
+    `notes.txt here ${second}`,
+    `${clientName} here ${first}`,
+    `${ovaName} here ${first}`,
+  ])
+  succeeded(await run('files', 'get', usb, 'notes.txt', '--to', 'new'))
+  assert.equal(await readFile(join(desk, 'new'), 'utf8'), 'read me as well\n')
+  succeeded(await run('files', 'get', `${usb}:1`, 'notes.txt', '--to', 'old'))
+  assert.equal(await readFile(join(desk, 'old'), 'utf8'), 'read me first\n')
 })
 
 test('a run that was killed goes on with the bytes that it had', async (t) => {
