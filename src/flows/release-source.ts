@@ -173,7 +173,8 @@ function chooseRelease(candidates: readonly Candidate[], wanted: WantedRelease, 
 function isNamed({ reference, digest, tag }: Candidate, release: string | undefined): boolean {
   if (release === undefined || release === digest || release === tag) return true
   const { digest: _, ...named } = reference
-  return tag.startsWith(`${release.replaceAll('+', '_')}-`) || release === formatReference(named)
+  const tags = architectures.map((architecture) => releaseTag(release, architecture))
+  return tags.includes(tag) || release === formatReference(named)
 }
 
 const architectures = ['amd64', 'arm64', 'ppc64le', 's390x', 'multi']
