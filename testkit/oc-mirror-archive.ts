@@ -22,7 +22,7 @@ export interface OcMirrorArchiveOptions {
   /** Text of the configuration. */
   readonly configuration?: string
   /** Files of the workspace by their path within it. */
-  readonly workingDir?: Readonly<Record<string, string>>
+  readonly workingDir?: Readonly<Record<string, string | Uint8Array>>
   /** Digests that an earlier archive carried. */
   readonly history?: readonly string[]
 }

@@ -68,7 +68,7 @@ function graphsOf(archive: OcMirrorArchive): GraphSource {
       const document = await archive.readDocument(name)
       if (document) return document.bytes
       throw new KnownError(
-        'GRAPH_UNAVAILABLE',
+        'GRAPH_CHANNEL_UNKNOWN',
         `${archive.directory} has no update graph of ${channel} (${architecture})`,
         {
           details: { channel, architecture, document: name },

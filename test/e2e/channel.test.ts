@@ -10,6 +10,7 @@ import { parse } from 'yaml'
 import type { Digest } from '../../src/oci/digest.ts'
 import { loadKeys } from '../../src/trust/openpgp-keys.ts'
 import { verifyRelease } from '../../src/trust/verify-release.ts'
+import { cachedContent, writeOcMirrorArchive } from '../../testkit/oc-mirror-archive.ts'
 import { signRelease } from '../../testkit/release-signing.ts'
 import { type CliResult, runCli } from '../../testkit/run-cli.ts'
 import { type ScriptedRegistry, startScriptedRegistry } from '../../testkit/scripted-registry.ts'
@@ -161,6 +162,39 @@ test('across the gap nothing outside is asked again: releases, graph image and s
   succeeded(await runCli(['verify', 'mirror', '--deep', ...inside, destination]))
   const graphs = await readdir(join(closed, 'working-dir/hold-release/cincinnati-graph-data'))
   assert.ok(graphs.includes('amd64-stable-4.18.json'), graphs.join(' '))
+})
+
+test('an archive that oc-mirror made from a channel is loaded by its graph and its signatures, and a wrong one is refused', async (t) => {
+  const { outside, target, root, destination, configure, run } = await scene(t)
+  const config = await configure({ channels: [path] })
+  succeeded(await run('mirror', '-c', config, '--dry-run', '--workspace', join(root, 'open'), destination))
+  const kept = join(root, 'open/working-dir')
+  const names = ['hold-release/cincinnati-graph-data', 'signatures'].map(async (directory) =>
+    (await readdir(join(kept, directory))).map((name) => `${directory}/${name}`),
+  )
+  const files = await Promise.all(
+    (await Promise.all(names)).flat().map(async (name) => [name, await readFile(join(kept, name))] as const),
+  )
+  assert.equal(files.filter(([name]) => name.startsWith('signatures/')).length, pathTags.length)
+  const chosen = outside.releases.filter(({ tag }) => pathTags.includes(tag))
+  const content = chosen.flatMap((release) => cachedContent({ release, additional: [], content: [] }))
+  const configuration = await readFile(config, 'utf8')
+  await outside.close()
+  const load = async (workingDir: Record<string, Uint8Array>) => {
+    const { directory } = await writeOcMirrorArchive(t, { content, configuration, workingDir })
+    const env = { OCP_SIGNATURE_VERIFICATION_PK: outside.env['OCP_SIGNATURE_VERIFICATION_PK'] ?? '' }
+    const args = ['--workspace', await tempDir(t), '--dest-tls-verify=false', destination]
+    return runCli(['mirror', '--from', directory, ...args], { env })
+  }
+  const [wrong, other] = [chosen[0], chosen[1]].map((release) => release?.image.digest.replace(':', '-') ?? '')
+  const signatureOf = (digest = '') => files.find(([name]) => name.includes(digest)) ?? ['', new Uint8Array()]
+  const swapped = { ...Object.fromEntries(files), [signatureOf(wrong)[0]]: signatureOf(other)[1] }
+  const refused = await load(swapped)
+  assert.equal(refused.status, 2, refused.stderr)
+  assert.match(refused.stdout, /is for another image/)
+  assert.deepEqual(releaseTags(target), pathTags.slice(1))
+  succeeded(await load(Object.fromEntries(files)))
+  assert.deepEqual(releaseTags(target), pathTags)
 })
 
 test('the same channel into two workspaces gives the same archive, byte for byte', async (t) => {
