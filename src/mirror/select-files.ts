@@ -85,7 +85,7 @@ export async function selectFiles(entries: readonly FileEntry[], options: Select
 }
 
 /** What a configuration names. */
-export function filesOf(entries: readonly FileEntry[], cwd: string): WantedFile[] {
+function filesOf(entries: readonly FileEntry[], cwd: string): WantedFile[] {
   return entries.flatMap((entry): WantedFile[] => {
     const place = filePlace(entry)
     if (!place) return []

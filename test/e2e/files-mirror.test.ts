@@ -205,6 +205,20 @@ test('a file that arrived damaged is fetched again from its URL, and nothing els
   assert.deepEqual(await readFile(join(desk, 'out', 'rhcos-418.9-vmware.x86_64.ova')), ova)
 })
 
+test('a policy that rejects every image lets files pass: their checksum is what proves them', async (t) => {
+  const { configure, files, run, open, desk } = await site(t)
+  const { target } = await closedSide(t)
+  await configure([], files)
+  await writeFile(join(desk, 'policy.json'), '{"default":[{"type":"reject"}]}')
+  const policy = ['--secure-policy', '--policy', 'policy.json', '--dest-tls-verify=false']
+  const { status, stderr, stdout } = await run('mirror', '-c', 'isc.yaml', ...open, ...policy, target)
+  assert.equal(status, 2, stdout + stderr)
+  const listed = JSON.parse(
+    succeeded(await run('files', 'ls', target, '--dest-tls-verify=false', '--json')),
+  ) as object[]
+  assert.equal(listed.length, 2)
+})
+
 test('a plan with files is carried out as it was made, by a command that names no configuration', async (t) => {
   const { configure, files, run, open } = await site(t)
   const { target } = await closedSide(t)

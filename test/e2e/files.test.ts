@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { execFile, execFileSync } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
-import { mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises'
+import { mkdir, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { promisify } from 'node:util'
@@ -224,7 +224,7 @@ test('damage and a full disk leave nothing behind, and say what is wrong', async
 test('a lost volume costs the files in it, and no other', async (t) => {
   const { directory, cwd, carriage } = await site(t)
   const { files } = await carryToDisk(carriage)
-  execFileSync('rm', [files[1] ?? ''])
+  await rm(files[1] ?? '')
   const listed = await runCli(['files', 'ls', directory])
   assert.equal(listed.status, 1)
   assert.match(listed.stdout, /RHCOS-vmware\.ova {2}3\.0 MiB\n {2}state {3}MISSING: the volume/)
