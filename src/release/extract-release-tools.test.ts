@@ -183,6 +183,17 @@ test('a tool for a Mac is signed again after it was told its release', async (t)
   assert.ok(written.includes('4.18.9\0') && isSignedMacho(written))
 })
 
+test('a tool that is not where it is expected first is taken from where it is, and that is said', async (t) => {
+  const artifacts = imageWith({ 'usr/share/openshift/linux_amd64/openshift-install': binary('amd64') }, 'amd64')
+  const { extract } = await startSite(t, releaseOf('installer-artifacts', artifacts))
+  const { tools, findings } = await extract(plain, { platform: amd64 })
+  assert.equal(tools[0]?.from.image, 'installer-artifacts')
+  assert.deepEqual(
+    findings.map(({ id, evidence }) => [id, evidence]),
+    [['release.tool-elsewhere', 'it has no image installer']],
+  )
+})
+
 test('a tool for another machine is not run', async (t) => {
   const { extract } = await multiSite(t)
   const machine = { os: 'linux', architecture: 's390x' } as const

@@ -24,6 +24,8 @@ export interface ToolsRequest {
   readonly isForced: boolean
   /** Absent: the tools are not run. */
   readonly check?: CheckOptions
+  /** Called with the number of bytes of layers that newly arrived. */
+  readonly onBytes?: (count: number) => void
   readonly signal?: AbortSignal
 }
 
@@ -50,8 +52,18 @@ export async function extractReleaseTools(request: ToolsRequest): Promise<ToolsR
     architecture: image.isIndex ? `multi (linux/${own})` : `linux/${own}`,
   }
   const wanted = wantedTools(own, request)
-  const { directory, isForced } = request
-  const options = { source, release, payload, architecture: own, marks, directory, isForced, ...(signal && { signal }) }
+  const { directory, isForced, onBytes } = request
+  const options = {
+    source,
+    release,
+    payload,
+    architecture: own,
+    marks,
+    directory,
+    isForced,
+    onBytes,
+    ...(signal && { signal }),
+  }
   const extraction = await extractTools(wanted, options)
   if (extraction.extracted.length === 0) throw noneOf(extraction, payload.version)
   const tools: ReportedTool[] = []
@@ -61,7 +73,11 @@ export async function extractReleaseTools(request: ToolsRequest): Promise<ToolsR
       : ({ outcome: 'not-run', why: 'it was not asked for' } as const)
     tools.push({ ...extracted, check: result })
   }
-  const findings = [...unavailableFindings(own, request), ...absentFindings(extraction, request)]
+  const findings = [
+    ...unavailableFindings(own, request),
+    ...absentFindings(extraction, request),
+    ...elsewhereFindings(extraction),
+  ]
   return { marks, tools, findings: [...findings, ...tools.flatMap(toolFindings)] }
 }
 
@@ -131,6 +147,21 @@ function absentFindings({ absent, lacking }: ToolsExtraction, { commands, platfo
         'Not every release has every tool. Take it out of one that has it, or for another platform: --command-os OS/ARCH.',
     }),
   )
+}
+
+/** Tools of older or newer payloads, which are not where they are expected first. */
+function elsewhereFindings({ extracted, lacking }: ToolsExtraction): Finding[] {
+  return extracted.flatMap(({ tool, from }) => {
+    const [expected] = tool.places
+    if (expected?.image === from.image) return []
+    const missed = lacking.filter(({ command, path }) => command === tool.command && path === expected?.path)
+    return finding({
+      id: 'release.tool-elsewhere',
+      severity: 'info',
+      summary: `${tool.command} for ${tool.os}/${tool.architecture} was found in ${from.image} at ${from.path}`,
+      evidence: missed.map(placeText).join('; '),
+    })
+  })
 }
 
 function toolFindings({ tool, file, missingMarks, marks, signature, check }: ReportedTool): Finding[] {

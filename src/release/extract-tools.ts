@@ -8,6 +8,7 @@ import { join } from 'node:path'
 import { takeLayerFiles } from '../archive/tar/layer-files-take.ts'
 import { KnownError } from '../errors/known-error.ts'
 import type { ContentSource } from '../oci/content.ts'
+import type { Descriptor } from '../oci/descriptor.ts'
 import type { Digest } from '../oci/digest.ts'
 import { formatReference, type Reference } from '../oci/reference.ts'
 import { verified } from '../oci/verified.ts'
@@ -34,6 +35,8 @@ export interface ExtractToolsOptions {
   readonly marks: Required<ReleaseMarks>
   readonly directory: string
   readonly isForced: boolean
+  /** Called with the number of bytes of layers that newly arrived. */
+  readonly onBytes?: ((count: number) => void) | undefined
   readonly signal?: AbortSignal
 }
 
@@ -114,7 +117,7 @@ interface FromImage {
 }
 
 async function fromImage(image: string, searches: readonly Search[], options: ExtractToolsOptions): Promise<FromImage> {
-  const { source, payload, signal } = options
+  const { payload } = options
   const component = payload.components.find(({ name }) => name === image)
   if (!component) return { found: [] }
   const { reference, manifest } = await openComponent(component, options)
@@ -124,12 +127,7 @@ async function fromImage(image: string, searches: readonly Search[], options: Ex
   try {
     const taken = await takeLayerFiles([...byPath.keys()], {
       layers: manifest.layers,
-      open: (layer) =>
-        verified(
-          source.fetchBlob(reference, layer, signal ? { signal } : {}),
-          layer,
-          `${pullspec}: layer ${layer.digest}`,
-        ),
+      open: (layer) => verified(readLayerOf(reference, layer, options), layer, `${pullspec}: layer ${layer.digest}`),
       origin: pullspec,
       sink: async (path, content) => staged.get(path)?.write(content),
     })
@@ -142,6 +140,17 @@ async function fromImage(image: string, searches: readonly Search[], options: Ex
     return { found, pullspec }
   } finally {
     for (const one of staged.values()) await one.discard()
+  }
+}
+
+async function* readLayerOf(
+  reference: Reference,
+  layer: Descriptor,
+  { source, signal, onBytes }: ExtractToolsOptions,
+): AsyncGenerator<Uint8Array> {
+  for await (const chunk of source.fetchBlob(reference, layer, signal ? { signal } : {})) {
+    onBytes?.(chunk.byteLength)
+    yield chunk
   }
 }
 

@@ -15,6 +15,7 @@ import type { ToolOs, ToolPlatform } from '../../release/tools.ts'
 import type { CommandHost } from '../command-host.ts'
 import type { CliContext } from '../context.ts'
 import { addReleaseOptions, openRelease, type ReleaseOptions, releaseArgumentHelp } from '../release-access.ts'
+import { followReading } from '../render/reading-progress.ts'
 import { renderBootImages, renderManifests, renderTools } from '../render/release-extract.ts'
 
 interface ExtractOptions extends ReleaseOptions {
@@ -138,6 +139,7 @@ async function extractCommands(opened: Opened, options: ExtractOptions, context:
     })
   }
   const commands = options.tools ? 'all' : (options.command ?? 'usual')
+  const progress = followReading(context)
   const report = await extractReleaseTools({
     source: opened.source,
     release: opened.reference,
@@ -148,8 +150,9 @@ async function extractCommands(opened: Opened, options: ExtractOptions, context:
     directory: directoryFor(options, context),
     isForced: options.force === true,
     ...(options.run && { check: { clock, machine, signal } }),
+    onBytes: progress.onBytes,
     signal,
-  })
+  }).finally(progress.stop)
   context.stdout(context.json ? `${JSON.stringify(report)}\n` : renderTools(report))
   return statusOf(report.findings)
 }
