@@ -104,6 +104,7 @@ test('pullspecs come from the payload alone: no component is asked for', async (
   const cli = upstream.release.components.find(({ name }) => name === 'cli')?.image.digest
   const one = await info(upstream, '4.18.9', '--image', 'cli')
   assert.equal(one.stdout, `quay.io/openshift-release-dev/ocp-v4.0-art-dev@${cli}\n`)
+  assert.equal((await info(upstream, '--image-for=cli', '4.18.9')).stdout, one.stdout)
   const all = await info(upstream, '4.18.9', '--pullspecs')
   assert.match(all.stdout, new RegExp(`^ {2}cli +quay.io/openshift-release-dev/ocp-v4.0-art-dev@${cli}$`, 'm'))
   assert.ok(!upstream.registry.requests.some(({ path }) => path.includes(releaseSources.components)))

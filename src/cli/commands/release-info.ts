@@ -17,6 +17,7 @@ interface InfoOptions extends ReleaseOptions {
   pullspecs?: boolean
   size?: boolean
   image?: string
+  imageFor?: string
   platform?: string
   diff?: string
 }
@@ -48,12 +49,15 @@ export function defineInfo(command: Command, host: CommandHost): void {
     .addOption(new Option('--pullspecs', 'whole pullspecs in the table').conflicts('size'))
     .option('--size', 'layers, size, and what no other image has, the largest first')
     .addOption(new Option('--image <name>', 'print the pullspec of this component, and nothing else').conflicts('diff'))
+    // As `oc adm release info` has it.
+    .addOption(new Option('--image-for <name>').conflicts('diff').hideHelp())
     .option('--diff <other>', 'what the upgrade to this other release changes')
   addReleaseOptions(command)
     .addHelpText('after', details)
     .action(async (argument: string | undefined, options: InfoOptions) => {
       const context = host.context()
-      if (options.image !== undefined) host.done(await printPullspec(argument, options.image, { options, context }))
+      const name = options.image ?? options.imageFor
+      if (name !== undefined) host.done(await printPullspec(argument, name, { options, context }))
       else if (options.diff !== undefined) host.done(await printDiff(argument, options.diff, { options, context }))
       else host.done(await printInfo(argument, { options, context }))
     })
@@ -109,7 +113,6 @@ function selectionOf({ bootstrap, components, pullspecs, size }: InfoOptions): R
   return { what, columns: pullspecs ? 'pullspecs' : size ? 'sizes' : 'digests' }
 }
 
-/** As `oc adm release info --image-for` does. */
 async function printPullspec(argument: string | undefined, name: string, asked: Asked): Promise<number> {
   const { contents } = await look(argument, false, asked)
   const { stdout, json } = asked.context
