@@ -15,7 +15,7 @@ import { KnownError } from '../errors/known-error.ts'
 import type { Clock } from '../host/clock.ts'
 import { notArrived } from '../mirror/archive-plan.ts'
 import { destinationAt } from '../mirror/archive-target.ts'
-import { formatMirrorTarget, targetRepository } from '../mirror/destination.ts'
+import { formatMirrorTarget, type MirrorTarget, targetRepository } from '../mirror/destination.ts'
 import type { FailedImage } from '../mirror/failures.ts'
 import { parsePlan } from '../mirror/plan-file.ts'
 import type { ContentSource, ContentTarget } from '../oci/content.ts'
@@ -45,7 +45,7 @@ export interface DiskToMirrorRequest extends Omit<MirrorRequest, 'config' | 'sou
 
 export interface ArchiveLoad {
   /** Undefined for what oc-mirror wrote. */
-  readonly archive?: Pick<Archive, 'id' | 'record' | 'found'>
+  readonly archive?: Pick<Archive, 'id' | 'record' | 'found' | 'holes'>
   /** What was said about order and target. */
   readonly findings: readonly Finding[]
   readonly result: MirrorResult
@@ -70,7 +70,8 @@ export async function diskToMirror(request: DiskToMirrorRequest): Promise<readon
       const acceptOrder = request.acceptOrder === true || (request.isDryRun === true && loads.length > 0)
       const load = await loadArchive(one, all, { ...request, acceptOrder })
       loads.push(load)
-      if (load.result.failures.some(isMore)) break
+      const holes = holesAt(request.target, load)
+      if (load.result.failures.some((failed) => isMore(failed, holes))) break
     } catch (error) {
       // One disk may carry archives for several sites.
       if (!(error instanceof KnownError) || error.code !== 'ARCHIVE_OTHER_TARGET') throw error
@@ -81,9 +82,15 @@ export async function diskToMirror(request: DiskToMirrorRequest): Promise<readon
   return loads
 }
 
-/** True for what is more than a hole, which a later archive fills. */
-function isMore({ error }: FailedImage): boolean {
-  return error.code !== 'ARCHIVE_INCOMPLETE'
+/** Where at the target the images belong that the archive was made without. */
+function holesAt(target: MirrorTarget, { archive }: ArchiveLoad): ReadonlySet<string> {
+  const holes = archive?.holes?.images ?? archive?.record.failed ?? []
+  return new Set(holes.map(({ destination }) => formatReference(destinationAt(target, destination))))
+}
+
+/** True for what is more than a hole, which a later archive fills. Both sides may find the same thing wrong. */
+function isMore({ image, error }: FailedImage, holes: ReadonlySet<string>): boolean {
+  return error.code !== 'ARCHIVE_INCOMPLETE' && !holes.has(formatReference(image.destination))
 }
 
 /** The archives that were not loaded whole, or else the last. */

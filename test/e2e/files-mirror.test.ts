@@ -181,6 +181,19 @@ test('a file that cannot be had is a hole of its class, and the rest is carried'
   )
 })
 
+test('a boot image that the release does not have keeps no later archive from being loaded', async (t) => {
+  const { usb, configure, toDisk, run } = await site(t)
+  const { target, closed } = await closedSide(t)
+  await configure(['nutanix'], [])
+  assert.equal((await toDisk()).status, 2)
+  await configure(['vmware'], [])
+  succeeded(await toDisk())
+  const loaded = await run('mirror', '--from', `file://${usb}`, ...closed, '--ignore-release-signature', target)
+  succeeded(loaded)
+  const listed = await run('files', 'ls', target, '--dest-tls-verify=false', '--json')
+  assert.match(succeeded(listed), /rhcos-418\.9-vmware/)
+})
+
 test('a file that arrived damaged is fetched again from its URL, and nothing else', async (t) => {
   const { configure, files, run, open, toDisk, usb, web, desk } = await site(t)
   await configure(['vmware'], files)
