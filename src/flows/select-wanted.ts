@@ -4,7 +4,7 @@ import { formatMirrorTarget, type MirrorTarget } from '../mirror/destination.ts'
 import { readFailed, selectFailed } from '../mirror/failed.ts'
 import { type FailurePolicy, skippedClasses } from '../mirror/failure-policy.ts'
 import type { MadeImage } from '../mirror/made-content.ts'
-import { selectImages } from '../mirror/select.ts'
+import { distinctImages, selectImages } from '../mirror/select.ts'
 import type { SelectOptions } from '../mirror/select-release.ts'
 import type { Selection } from '../mirror/selection.ts'
 import { selectMade } from './made-images.ts'
@@ -46,7 +46,7 @@ export async function selectWanted(options: WantedOptions): Promise<WantedSelect
   const made = await selectMade(config, { ...options, making: services.making, skip, bootFiles })
   const selection = {
     ...{ made: made.made, blocked: images.blocked },
-    images: [...images.images, ...made.images],
+    images: distinctImages([...images.images, ...made.images]),
     unreadable: [...images.unreadable, ...made.unreadable],
     findings: [...images.findings, ...made.findings],
   }

@@ -46,7 +46,7 @@ export async function selectImages(
   const wanted = [...release.images, ...additional]
   return {
     ...release,
-    images: distinct(wanted.filter(({ source }) => !isBlocked(source, blocked))),
+    images: distinctImages(wanted.filter(({ source }) => !isBlocked(source, blocked))),
     blocked: wanted.filter(({ source }) => isBlocked(source, blocked)),
   }
 }
@@ -133,8 +133,12 @@ function isBlocked(source: Reference, blocked: readonly RegExp[]): boolean {
   return blocked.some((pattern) => pattern.test(name))
 }
 
-/** Each destination once; two sources for one name would overwrite each other, depending on which is last. */
-function distinct(images: readonly SelectedImage[]): SelectedImage[] {
+/**
+ * Each destination once; two sources for one name would overwrite each other, depending on which is last.
+ *
+ * @throws KnownError CONFIG_INVALID
+ */
+export function distinctImages(images: readonly SelectedImage[]): SelectedImage[] {
   const byDestination = new Map<string, SelectedImage>()
   for (const image of images) {
     const destination = formatReference(image.destination)

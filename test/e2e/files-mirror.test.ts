@@ -194,6 +194,19 @@ test('a boot image that the release does not have keeps no later archive from be
   assert.match(succeeded(listed), /rhcos-418\.9-vmware/)
 })
 
+test('a file and an image in one place are refused before anything moves', async (t) => {
+  const { run, open, desk } = await site(t)
+  const mirror = {
+    additionalImages: [{ name: 'quay.io/tools/oc:v1' }],
+    files: [{ path: 'notes.txt', targetRepo: 'tools/oc', targetTag: 'v1' }],
+  }
+  const text = { kind: 'ImageSetConfiguration', apiVersion: 'mirror.openshift.io/v2alpha1', mirror }
+  await writeFile(join(desk, 'isc.yaml'), JSON.stringify(text))
+  const { status, stderr } = await run('mirror', '-c', 'isc.yaml', ...open, 'file://usb2')
+  assert.equal(status, 78, stderr)
+  assert.match(stderr, /Two images would be stored as .*tools\/oc:v1: quay\.io\/tools\/oc:v1 .* and sallyport\.invalid/)
+})
+
 test('a file that arrived damaged is fetched again from its URL, and nothing else', async (t) => {
   const { configure, files, run, open, toDisk, usb, web, desk } = await site(t)
   await configure(['vmware'], files)
