@@ -2,14 +2,16 @@
 import type { ImageSetConfiguration } from '../config/image-set-configuration.ts'
 import type { Finding } from '../errors/finding.ts'
 import { KnownError } from '../errors/known-error.ts'
+import { resolveImage } from '../mirror/closure.ts'
 import type { MirrorTarget } from '../mirror/destination.ts'
 import { readRecordedFiles } from '../mirror/file-record.ts'
 import { bringGraphData } from '../mirror/graph-data.ts'
 import { graphImageBase, graphImageSelected, makeGraphImage, readGraphImage } from '../mirror/graph-image.ts'
 import type { LocalContent } from '../mirror/local-content.ts'
 import type { MadeImage } from '../mirror/made-content.ts'
+import type { CheckImage } from '../mirror/resolve-images.ts'
 import { madeFile, selectFiles, type WantedFile } from '../mirror/select-files.ts'
-import type { ContentClass, Selection, UnreadableImage } from '../mirror/selection.ts'
+import type { ContentClass, SelectedImage, Selection, UnreadableImage } from '../mirror/selection.ts'
 import type { Workspace } from '../mirror/workspace.ts'
 import type { ContentSource } from '../oci/content.ts'
 import type { Making } from './mirror-services.ts'
@@ -29,6 +31,8 @@ export interface MadeOptions {
   /** Classes that are left out. */
   readonly skip: ReadonlySet<ContentClass>
   readonly bootFiles: readonly WantedFile[]
+  /** What others made is looked at as any image is: the base of the graph image. */
+  readonly check?: CheckImage | undefined
   readonly signal: AbortSignal
 }
 
@@ -55,12 +59,13 @@ const nothing: MadeSelection = { images: [], made: [], unreadable: [], findings:
 
 async function selectGraphImage(
   architectures: readonly string[] = ['amd64'],
-  { target, workspace, source, making, signal }: MadeOptions,
+  { target, workspace, source, making, check, signal }: MadeOptions,
 ): Promise<MadeSelection> {
   const image = graphImageSelected(target)
   if (!making) return { ...nothing, images: [image] }
   const findings: Finding[] = []
   try {
+    if (check) await checkBase({ ...image, source: graphImageBase }, check, { source, signal })
     const { web, updateUrl: override } = making
     const report = (one: Finding) => void findings.push(one)
     const graphData = await bringGraphData({ web, override, workspace, signal, report })
@@ -69,10 +74,16 @@ async function selectGraphImage(
     return { images: [image], made: [made], unreadable: [], findings }
   } catch (error) {
     signal.throwIfAborted()
-    if (!(error instanceof KnownError) || !/^(?:GRAPH|MANIFEST|REGISTRY|WEB)_/.test(error.code)) throw error
+    if (!(error instanceof KnownError) || !/^(?:GRAPH|MANIFEST|REGISTRY|WEB|POLICY|SIGNATURE)_/.test(error.code))
+      throw error
     const unreadable: UnreadableImage[] = [{ image, error }]
     return { ...nothing, unreadable, findings }
   }
+}
+
+async function checkBase(base: SelectedImage, check: CheckImage, context: Parameters<CheckImage>[1]): Promise<void> {
+  const [image] = await resolveImage(base, { ...context, withoutAttached: true })
+  if (image) await check({ image, attached: [] }, context)
 }
 
 /** What was made in earlier runs of a workspace: a plan, and an archive that is gone on with, name only digests. */

@@ -43,7 +43,13 @@ export async function selectWanted(options: WantedOptions): Promise<WantedSelect
     ...{ skip, graphs, versionFilter },
     checkRelease: trust && ((release, digest, context) => trust.check(release, digest, context)),
   })
-  const made = await selectMade(config, { ...options, making: services.making, skip, bootFiles })
+  const made = await selectMade(config, {
+    ...options,
+    making: services.making,
+    check: services.checkImage,
+    skip,
+    bootFiles,
+  })
   const selection = {
     ...{ made: made.made, blocked: images.blocked },
     images: distinctImages([...images.images, ...made.images]),

@@ -339,3 +339,17 @@ test('a plan is carried out only as far as signatures and policy allow today', a
   assert.match(unsigned.stdout, /SIGNATURE_MISSING/)
   assert.deepEqual(releaseTags(target), [])
 })
+
+test('the base of the graph image is no exception to the policy', async (t) => {
+  const { target, configure, run, destination, root } = await scene(t)
+  const config = await configure({ channels: [{ name: 'stable-4.18' }], graph: true })
+  const policy = join(root, 'policy.json')
+  const docker = { 'registry.access.redhat.com': [{ type: 'reject' }] }
+  await writeFile(policy, JSON.stringify({ default: [{ type: 'insecureAcceptAnything' }], transports: { docker } }))
+  const args = ['--secure-policy', '--policy', policy, '--workspace', join(root, 'work'), destination]
+  const result = await run('mirror', '-c', config, ...args)
+  assert.equal(result.status, 2)
+  assert.match(result.stdout, /registry\.access\.redhat\.com\/ubi9\/ubi:latest is rejected by/)
+  assert.deepEqual(releaseTags(target), ['4.18.4-x86_64'])
+  assert.ok(!target.content.tags.has('ocp/openshift/graph-image:latest'))
+})
