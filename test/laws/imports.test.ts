@@ -15,7 +15,7 @@ interface ModuleLaw {
 const pure = ['errors', 'oci', 'registries', 'openshift', 'ignition', 'journal']
 const edges = ['config', 'host', 'store', 'remote']
 const below4 = [...pure, ...edges]
-const features = ['mirror', 'quickstart', 'install', 'provision', 'diagnose', 'rehearse', 'catalog']
+const features = ['mirror', 'quickstart', 'install', 'provision', 'diagnose', 'rehearse', 'catalog', 'chart']
 const below5 = [...below4, 'registry', 'archive', 'trust', 'release', 'workflow', ...features]
 const files = ['fs', 'fs/promises', 'path', 'crypto', 'url']
 const streams = ['stream', 'stream/promises', 'zlib', 'events', 'util']
@@ -64,6 +64,16 @@ const law: Readonly<Record<string, ModuleLaw>> = {
     modules: [...below4, 'archive', 'trust', 'release'],
     builtins: [...files, ...streams],
     packages: ['zod', 'yaml'],
+  },
+  catalog: {
+    modules: [...below4, 'archive'],
+    builtins: [...files, ...streams],
+    packages: ['zod', 'yaml', 'semver', 'tar-stream'],
+  },
+  chart: {
+    modules: [...below4, 'archive'],
+    builtins: [...files, ...streams],
+    packages: ['zod', 'yaml', 'semver', 'tar-stream'],
   },
   quickstart: { modules: [...below4, 'archive'], builtins: [...files, ...streams], packages: [] },
   flows: { modules: below5, builtins: [...files, ...streams], packages: [] },
