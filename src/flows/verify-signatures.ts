@@ -1,11 +1,15 @@
 /** Whether the version operator of a cluster will find a signature for each release that was mirrored. */
 import { type Finding, finding } from '../errors/finding.ts'
-import type { DoneImage } from '../mirror/done.ts'
+import { readDone } from '../mirror/done.ts'
 import { readSignatureConfigMaps } from '../mirror/signature-resources.ts'
 import type { Workspace } from '../mirror/workspace.ts'
 
-/** @throws KnownError CONFIG_INVALID where the ConfigMap cannot be read */
-export async function findUnsignedReleases(workspace: Workspace, images: readonly DoneImage[]): Promise<Finding[]> {
+/**
+ * @param target `HOST/PATH`
+ * @throws KnownError CONFIG_INVALID where the ConfigMap cannot be read
+ */
+export async function findUnsignedReleases(workspace: Workspace, target: string): Promise<Finding[]> {
+  const images = (await readDone(workspace)).get(target) ?? []
   const releases = images.filter(({ isReleaseImage }) => isReleaseImage)
   if (releases.length === 0) return []
   const signed = await readSignatureConfigMaps(workspace)

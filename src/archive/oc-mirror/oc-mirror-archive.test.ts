@@ -131,7 +131,7 @@ test('images, configurations and the files of the workspace are listed', async (
   assert.deepEqual(configuration, {
     name: 'isc_2026-01-16T12:30:04Z',
     file: tars[0],
-    text: 'kind: ImageSetConfiguration\n# mine\n',
+    bytes: Buffer.from('kind: ImageSetConfiguration\n# mine\n'),
   })
   assert.deepEqual(archive.documentNames, [
     'isc_2026-01-16T12:30:04Z',

@@ -1,6 +1,7 @@
 import type { Command } from 'commander'
 import { readTextFile } from '../../config/yaml-document.ts'
 import { mirroredImages, nodeConfOf, parseImageList, releaseReferences, verifyMirrored } from '../../flows/verify.ts'
+import { findUnsignedReleases } from '../../flows/verify-signatures.ts'
 import { formatMirrorTarget, parseMirrorTarget } from '../../mirror/destination.ts'
 import { verifyEgress } from '../../mirror/verify-egress.ts'
 import { workspaceAt } from '../../mirror/workspace.ts'
@@ -62,7 +63,8 @@ function defineMirror(command: Command, host: CommandHost): void {
       try {
         const { signal } = context
         const deep = options.deep === true
-        const { target, report, isNoted } = await verifyMirrored(workspace, named, { registry, signal, deep })
+        const { target, report: found, isNoted } = await verifyMirrored(workspace, named, { registry, signal, deep })
+        const report = { ...found, findings: [...found.findings, ...(await findUnsignedReleases(workspace, target))] }
         const { broken, ...facts } = report
         const json = { target, ...facts, broken: [...broken.keys()].sort(), isNoted }
         context.stdout(context.json ? `${JSON.stringify(json)}\n` : renderMirrorReport(target, report))
