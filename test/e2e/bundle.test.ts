@@ -6,7 +6,7 @@ import { readdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { type TestContext, test } from 'node:test'
-import { fileURLToPath } from 'node:url'
+import { fileURLToPath, pathToFileURL } from 'node:url'
 import { promisify } from 'node:util'
 import { version } from '../../src/cli/version.ts'
 import { digestOf } from '../../src/oci/digest.ts'
@@ -28,6 +28,18 @@ async function bundle(t: TestContext): Promise<string> {
 test('the bundle runs where nothing else of the package is', async (t) => {
   const { stdout } = await run(process.execPath, [await bundle(t), '--version'])
   assert.equal(stdout, `${version}\n`)
+})
+
+test('every part of the bundle loads: one that is needed late must not be broken until then', async (t) => {
+  const main = await bundle(t)
+  const names = (await readdir(join(main, '..'))).filter((name) => name.endsWith('.js') && name !== 'sallyport.js')
+  const urls = names
+    .filter((name) => name !== 'hash-worker.js')
+    .map((name) => pathToFileURL(join(main, '..', name)).href)
+  const script = `for (const url of ${JSON.stringify(urls)}) await import(url); console.log('all')`
+  const { stdout } = await run(process.execPath, ['--input-type=module', '--eval', script])
+  assert.equal(stdout, 'all\n')
+  assert.ok(urls.length > 20, `${urls.length} parts`)
 })
 
 test('the bundled registry makes its certificate and serves with it', async (t) => {

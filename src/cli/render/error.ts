@@ -9,7 +9,8 @@ export function renderError(error: unknown): string {
   }
   const lines = [`error ${error.code}: ${error.message}`]
   for (let cause = error.cause; cause instanceof Error; cause = cause.cause) {
-    lines.push(`  because: ${redact(cause.message)}`)
+    // Often it was wrapped only for another hint.
+    if (cause.message !== error.message) lines.push(`  because: ${redact(cause.message)}`)
   }
   lines.push(`  next: ${error.hint}`)
   return `${lines.join('\n')}\n`
