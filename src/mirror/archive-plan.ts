@@ -54,6 +54,7 @@ export function archiveImage({ selected, digest, attachedTo }: ResolvedImage): A
     class: selected.class,
     why: selected.why,
     ...(selected.isReleaseImage && { isReleaseImage: true }),
+    ...(selected.isCatalog && { isCatalog: true }),
     ...(selected.platforms && { platforms: selected.platforms.map(formatPlatform) }),
     ...(attachedTo !== undefined && { attachedTo }),
   }

@@ -24,6 +24,7 @@ const DoneImage = z.object({
   class: z.enum(['release', 'operator', 'additional', 'helm']),
   why: z.string(),
   isReleaseImage: z.boolean().optional(),
+  isCatalog: z.boolean().optional(),
   /** The only platforms of it that were brought, each as `linux/amd64`; absent for all. */
   platforms: z.array(z.string()).optional(),
   /** Destinations of the signatures and other artifacts that came with it. */

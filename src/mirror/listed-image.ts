@@ -37,11 +37,12 @@ const typeOfClass: Readonly<Record<ContentClass, string>> = {
   helm: 'helmImage',
 }
 
-export function listedFromSelection({ source, destination, class: of, isReleaseImage }: SelectedImage): ListedImage {
+export function listedFromSelection(image: SelectedImage): ListedImage {
+  const { source, destination, class: of, isReleaseImage, isCatalog } = image
   return listed(destination, {
     imageName: formatReference(source),
     imageReference: `docker://${formatReference(destination)}`,
-    type: isReleaseImage ? 'ocpRelease' : typeOfClass[of],
+    type: isReleaseImage ? 'ocpRelease' : isCatalog ? 'operatorCatalog' : typeOfClass[of],
   })
 }
 

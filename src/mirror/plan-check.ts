@@ -79,8 +79,8 @@ function checkNames({ target, images, blobs, manifests }: MirrorPlan): void {
     checkRepository(source, `manifests[${at}].source`)
     below(destination, `manifests[${at}]`)
   }
-  for (const [at, { source, destination }] of images.entries()) {
-    parseReference(source)
+  for (const [at, { source, destination, alsoNamed = [] }] of images.entries()) {
+    for (const name of [source, ...alsoNamed]) parseReference(name)
     below(destination, `images[${at}]`)
   }
 }

@@ -48,6 +48,8 @@ const PlanFile = z.strictObject({
       why: z.string(),
       isPresent: z.boolean(),
       isReleaseImage: z.literal(true).exactOptional(),
+      isCatalog: z.literal(true).exactOptional(),
+      alsoNamed: z.array(z.string()).exactOptional(),
       platforms: z.array(z.string().regex(/^[a-z0-9]+\/[a-z0-9]+$/, 'is no platform')).exactOptional(),
       attachedTo: DigestText.exactOptional(),
     }),

@@ -35,6 +35,10 @@ export interface PlannedImage {
   readonly isPresent: boolean
   /** As in `SelectedImage`. */
   readonly isReleaseImage?: true
+  /** As in `SelectedImage`. */
+  readonly isCatalog?: true
+  /** As in `SelectedImage`. */
+  readonly alsoNamed?: readonly string[]
   /** As in `SelectedImage`, each as `linux/amd64`. */
   readonly platforms?: readonly string[]
   readonly attachedTo?: Digest
@@ -116,6 +120,8 @@ function plannedImage(image: ResolvedImage, isPresent: boolean): PlannedImage {
     why: selected.why,
     isPresent,
     ...(selected.isReleaseImage && { isReleaseImage: true as const }),
+    ...(selected.isCatalog && { isCatalog: true as const }),
+    ...(selected.alsoNamed && { alsoNamed: selected.alsoNamed.map(formatReference) }),
     ...(selected.platforms && { platforms: selected.platforms.map(formatPlatform) }),
     ...(attachedTo !== undefined && { attachedTo }),
   }
@@ -123,13 +129,15 @@ function plannedImage(image: ResolvedImage, isPresent: boolean): PlannedImage {
 
 /** What a plan says of an image, as its selection said it. */
 export function selectedOf(image: PlannedImage): SelectedImage {
-  const { source, destination, class: contentClass, why, isReleaseImage, platforms } = image
+  const { source, destination, class: contentClass, why, isReleaseImage, isCatalog, alsoNamed, platforms } = image
   return {
     source: parseReference(source),
     destination: parseReference(destination),
     class: contentClass,
     why,
     ...(isReleaseImage && { isReleaseImage }),
+    ...(isCatalog && { isCatalog }),
+    ...(alsoNamed && { alsoNamed: alsoNamed.map(parseReference) }),
     ...(platforms && { platforms: platforms.map(parsePlatform) }),
   }
 }

@@ -30,9 +30,9 @@ const prefixes: Record<MirrorSetKind, string> = {
   ImageContentSourcePolicy: 'icsp',
 }
 
-/** Pure: the mirror sets for these images; none for those that are made here, since nothing names them. `icsp` adds ImageContentSourcePolicy, for clusters before 4.13. */
+/** Pure: the mirror sets for these images; none for those that are made here, since nothing names them, and for catalogs. `icsp` adds ImageContentSourcePolicy, for clusters before 4.13. */
 export function mirrorSets(all: readonly SelectedImage[], { icsp = false } = {}): ImageMirrorSet[] {
-  const images = all.filter(({ source }) => !isMade(source))
+  const images = all.filter(({ source, isCatalog }) => !isMade(source) && !isCatalog).flatMap(byName)
   const byDigest = images.filter(({ source, isReleaseImage }) => source.digest !== undefined || isReleaseImage)
   const byTag = images.filter(({ source }) => source.tag !== undefined || source.digest === undefined)
   return [
@@ -40,6 +40,11 @@ export function mirrorSets(all: readonly SelectedImage[], { icsp = false } = {})
     ...setsOf('ImageTagMirrorSet', byTag),
     ...(icsp ? setsOf('ImageContentSourcePolicy', byDigest) : []),
   ]
+}
+
+/** An image for each name that clusters ask for it by. */
+function byName(image: SelectedImage): SelectedImage[] {
+  return [image, ...(image.alsoNamed ?? []).map((source) => ({ ...image, source }))]
 }
 
 function setsOf(kind: MirrorSetKind, images: readonly SelectedImage[]): ImageMirrorSet[] {

@@ -16,6 +16,10 @@ export interface SelectedImage {
   readonly why: string
   /** True for the release image itself: its mirror goes into the digest mirror set even when it was named by tag. */
   readonly isReleaseImage?: boolean
+  /** True for an operator catalog: a cluster finds it through its CatalogSource, and needs no mirror set for it. */
+  readonly isCatalog?: boolean
+  /** Further names of the same content, which clusters ask for as well: a mirror set has to lead from each. */
+  readonly alsoNamed?: readonly Reference[]
   /** Only these platforms of an index; absent for all. */
   readonly platforms?: readonly PlatformChoice[]
 }

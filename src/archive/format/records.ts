@@ -46,6 +46,8 @@ export const ArchiveImage = z.object({
   class: z.enum(['release', 'operator', 'additional', 'helm']),
   why: z.string(),
   isReleaseImage: z.literal(true).optional(),
+  /** An operator catalog: its CatalogSource is written when it arrives. */
+  isCatalog: z.literal(true).optional(),
   /** The only platforms of it that are carried, each as `linux/amd64`; absent for all. */
   platforms: z.array(z.string()).optional(),
   /** What this one is a signature or another artifact of. */
