@@ -3,10 +3,6 @@
  *
  * Source: opencontainers/distribution-spec spec.md.
  */
-import type { Clock } from '../host/clock.ts'
-import type { Log } from '../host/log.ts'
-import { collectYoungGarbageEvery } from '../host/memory.ts'
-import { randomFraction } from '../host/random.ts'
 import type { ChunkStream } from '../oci/chunk-stream.ts'
 import type {
   ContentSource,
@@ -26,38 +22,25 @@ import { listRepositories } from './catalog.ts'
 import { Connections } from './connections.ts'
 import type { CredentialsProvider } from './credentials.ts'
 import { Manifests } from './manifests.ts'
-import type { ProxySettings } from './proxy.ts'
+import { type ConnectionSettings, openTransport, type TransportLimits } from './open-transport.ts'
 import { Referrers } from './referrers.ts'
-import { defaultRetryPolicy, type RetryPolicy } from './retry.ts'
-import { type TlsOptions, TlsSettings } from './tls-settings.ts'
 import { TokenService } from './token-service.ts'
-import { Transport } from './transport.ts'
 
-/** Sizes in bytes, times in milliseconds. */
-export interface ClientLimits {
-  readonly connectTimeoutMs?: number
-  /** No byte in either direction for this long breaks a transfer, which then goes on. There is no limit on the whole. */
-  readonly idleTimeoutMs?: number
-  readonly retries?: Partial<RetryPolicy>
+/** Sizes in bytes. */
+export interface ClientLimits extends TransportLimits {
   /** Blobs up to this size are uploaded in one request. */
   readonly monolithicBytes?: number
   /** Size of the chunks of larger ones. */
   readonly chunkBytes?: number
 }
 
-export interface RegistryClientOptions {
-  readonly clock: Clock
-  readonly log: Log
+export interface RegistryClientOptions extends ConnectionSettings {
   readonly credentials: CredentialsProvider
-  readonly tls: TlsOptions
-  readonly proxies: ProxySettings
   /** True for hosts whose certificate is not verified, and where plain HTTP will do when there is no HTTPS. */
   readonly isInsecure?: (registry: string) => boolean
   /** Hosts of token services that may receive the credentials of any registry (docs/adr/0004). */
   readonly tokenHosts?: readonly string[]
   readonly limits?: ClientLimits
-  /** In [0, 1): the jitter of waits. */
-  readonly random?: () => number
 }
 
 export interface RegistryClient extends ContentSource, ContentTarget {
@@ -87,16 +70,8 @@ export interface RegistryClient extends ContentSource, ContentTarget {
 
 /** How a registry client is built: nothing is connected before the first request. */
 export function createRegistryClient(options: RegistryClientOptions): RegistryClient {
-  const { clock, log, limits = {}, random = randomFraction } = options
-  const transport = new Transport({
-    clock,
-    tls: new TlsSettings(options.tls),
-    proxies: options.proxies,
-    connectTimeoutMs: limits.connectTimeoutMs ?? 30_000,
-    idleTimeoutMs: limits.idleTimeoutMs ?? 60_000,
-    onReceived: collectYoungGarbageEvery(16 * 1024 * 1024),
-  })
-  const retries = { clock, log, random, policy: { ...defaultRetryPolicy, ...limits.retries } }
+  const { log, limits = {} } = options
+  const { transport, retries } = openTransport(options)
   const authorizer = new Authorizer({
     credentials: options.credentials,
     tokens: new TokenService(transport, retries),

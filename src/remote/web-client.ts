@@ -4,37 +4,15 @@
  * The connections, proxies, CAs and retries are those of the registry client; there is nothing to log in to, and what is
  * read is proven by whoever asked for it.
  */
-import type { Clock } from '../host/clock.ts'
-import type { Log } from '../host/log.ts'
-import { collectYoungGarbageEvery } from '../host/memory.ts'
-import { randomFraction } from '../host/random.ts'
 import type { ChunkStream } from '../oci/chunk-stream.ts'
-import type { ProxySettings } from './proxy.ts'
-import { defaultRetryPolicy, type RetryPolicy } from './retry.ts'
-import { type TlsOptions, TlsSettings } from './tls-settings.ts'
-import { Transport } from './transport.ts'
+import { type ConnectionSettings, openTransport } from './open-transport.ts'
 import { WebDownload } from './web-download.ts'
 import { type WebAnswer, WebExchange } from './web-exchange.ts'
 import { describeFile, openFile, readFileDocument } from './web-file.ts'
 
-/** Times in milliseconds. */
-export interface WebLimits {
-  readonly connectTimeoutMs?: number
-  /** No byte for this long breaks a transfer, which then goes on. There is no limit on the whole. */
-  readonly idleTimeoutMs?: number
-  readonly retries?: Partial<RetryPolicy>
-}
-
-export interface WebClientOptions {
-  readonly clock: Clock
-  readonly log: Log
-  readonly tls: TlsOptions
-  readonly proxies: ProxySettings
+export interface WebClientOptions extends ConnectionSettings {
   /** True where no certificate is verified. */
   readonly isInsecure?: boolean
-  readonly limits?: WebLimits
-  /** In [0, 1): the jitter of waits. */
-  readonly random?: () => number
 }
 
 export interface WebRequest {
@@ -74,16 +52,7 @@ export interface WebClient {
 
 /** How a client of the web is built: nothing is connected before the first request. */
 export function createWebClient(options: WebClientOptions): WebClient {
-  const { clock, log, limits = {}, random = randomFraction } = options
-  const transport = new Transport({
-    clock,
-    tls: new TlsSettings(options.tls),
-    proxies: options.proxies,
-    connectTimeoutMs: limits.connectTimeoutMs ?? 30_000,
-    idleTimeoutMs: limits.idleTimeoutMs ?? 60_000,
-    onReceived: collectYoungGarbageEvery(16 * 1024 * 1024),
-  })
-  const retries = { clock, log, random, policy: { ...defaultRetryPolicy, ...limits.retries } }
+  const { transport, retries } = openTransport(options)
   const exchange = new WebExchange({ transport, retries, isInsecure: options.isInsecure ?? false })
   return {
     read: (url, request) =>
