@@ -16,6 +16,8 @@ export interface ChosenBundle {
   /** Empty where the bundle is in the catalog itself. */
   readonly image: string
   readonly relatedImages: readonly { readonly name: string; readonly image: string }[]
+  /** Why the bundle was chosen: `head of stable`. */
+  readonly reason?: string | undefined
 }
 
 export interface ChosenBundles {
@@ -78,7 +80,8 @@ function readNames(chosen: readonly ChosenBundles[], target: MirrorTarget) {
   const unreadable = new Map<string, UnreadableImage>()
   for (const { catalog, bundles, platforms } of chosen) {
     for (const bundle of bundles) {
-      const id = `bundle ${bundle.name} of package ${bundle.package} in ${catalog}`
+      const reason = bundle.reason === undefined ? '' : ` (${bundle.reason})`
+      const id = `bundle ${bundle.name} of package ${bundle.package} in ${catalog}${reason}`
       for (const [text, why] of namesOf(bundle, id)) {
         const source = referenceOf(text)
         if (source instanceof KnownError) {
