@@ -35,6 +35,27 @@ export const errorCodes = {
     retryable: false,
     hint: 'A digest is sha256: and 64, or sha512: and 128, lower-case hex digits.',
   },
+  // What is wanted of operator catalogs
+  CATALOG_INVALID: {
+    exitCode: 1,
+    retryable: false,
+    hint: 'The catalog is broken at the place named above, and opm refuses it as well. Take another tag or digest of the catalog, or tell its maintainer.',
+  },
+  CATALOG_PACKAGE_UNKNOWN: {
+    exitCode: 1,
+    retryable: false,
+    hint: 'Correct the name under packages, or take it out: sallyport list operators --catalog CATALOG shows the packages that are there. Catalogs of other versions of OpenShift have other packages.',
+  },
+  CATALOG_CHANNEL_UNKNOWN: {
+    exitCode: 1,
+    retryable: false,
+    hint: 'Correct the name under channels (or defaultChannel): sallyport list operators --catalog CATALOG --package PACKAGE shows the channels that are there.',
+  },
+  CATALOG_SELECTION_INVALID: {
+    exitCode: 1,
+    retryable: false,
+    hint: 'Change what is asked for of that package: sallyport catalog explain PACKAGE draws its channels and says what is in and what is out.',
+  },
   // What a registry or a file contains
   MANIFEST_INVALID: {
     exitCode: 1,
@@ -349,6 +370,26 @@ export const errorCodes = {
     hint: 'Check that the file exists and that this user may read it.',
   },
   // Other programs
+  CHART_INVALID: {
+    exitCode: 1,
+    retryable: false,
+    hint: 'Look at it with helm show chart, or name another version; helm lint tells what is wrong with a chart of your own.',
+  },
+  CHART_UNKNOWN: {
+    exitCode: 1,
+    retryable: false,
+    hint: 'Correct the name or version of the chart in the configuration; helm search repo --versions lists what a repository has.',
+  },
+  HELM_ABSENT: {
+    exitCode: 1,
+    retryable: false,
+    hint: 'Install helm 3 (https://helm.sh/docs/intro/install, or the OpenShift web console under Command line tools) on the PATH of this machine, or name the images in additionalImages.',
+  },
+  HELM_FAILED: {
+    exitCode: 1,
+    retryable: false,
+    hint: 'A chart that asks for values gets them with values: [FILE] and includeDefaults: false in the configuration. Try with helm template NAME CHART --values FILE.',
+  },
   PROGRAM_FAILED: {
     exitCode: 1,
     retryable: false,

@@ -23,6 +23,8 @@ export interface LayerEntry {
   readonly kind: 'file' | 'directory' | 'symlink' | 'hardlink' | 'sparse' | 'other'
   /** Where a link points, as it is written. */
   readonly link: string
+  /** Of the content, in bytes, as the header says. */
+  readonly size: number
   /** To be read before the next entry is asked for, or not at all. */
   readonly content: AsyncIterable<Uint8Array>
 }
@@ -45,12 +47,13 @@ export async function readLayer(
   pipeline([compressed, ...(decompressor ? [decompressor] : []), tar], () => undefined)
   try {
     for await (const entry of tar) {
-      const { name, type, linkname } = entry.header
+      const { name, type, linkname, size } = entry.header
       const pax = (entry.header.pax ?? {}) as Readonly<Record<string, string>>
       const sparseName = pax['GNU.sparse.name']
       const path = safePath(sparseName ?? name, { origin, layer: layer.digest })
       const kind = Object.keys(pax).some((key) => key.startsWith('GNU.sparse.')) ? 'sparse' : kindOf(type)
-      await visitEntry(visit, { path, kind, link: linkname ?? '', content: entry as AsyncIterable<Uint8Array> })
+      const content = entry as AsyncIterable<Uint8Array>
+      await visitEntry(visit, { path, kind, link: linkname ?? '', size: size ?? 0, content })
       // Of what was read to its end nothing is left, and of the rest nothing is wanted.
       entry.resume()
     }

@@ -1,0 +1,51 @@
+/** A file of a catalog, cut into its documents, JSON or YAML by its first byte as `opm` does (k8s.io/apimachinery `pkg/util/yaml/decoder.go`). */
+import type { CatalogDocument } from './split-document.ts'
+import { JsonSplitter } from './split-json.ts'
+import { YamlSplitter } from './split-yaml.ts'
+
+interface Splitter {
+  push(chunk: Uint8Array): Iterable<CatalogDocument>
+  end(): Iterable<CatalogDocument>
+}
+
+/** So much of a file comes at once; what is smaller needs no more room than that. */
+const usualWindowBytes = 1024 * 1024
+const byteOrderMark = Buffer.from([0xef, 0xbb, 0xbf])
+
+/**
+ * @param sizeBytes of the whole file, as far as it is known
+ * @throws DocumentFault, and what `chunks` throws
+ */
+export async function* splitDocuments(
+  chunks: AsyncIterable<Uint8Array>,
+  sizeBytes: number,
+): AsyncGenerator<CatalogDocument> {
+  const expectedBytes = Math.min(usualWindowBytes, sizeBytes)
+  let splitter: Splitter | undefined
+  let head: Buffer = Buffer.alloc(0)
+  for await (const chunk of chunks) {
+    if (splitter) {
+      yield* splitter.push(chunk)
+      continue
+    }
+    head = Buffer.concat([head, chunk])
+    splitter = chooseSplitter(head, expectedBytes)
+    // A parser of YAML takes the mark away by itself.
+    if (splitter) yield* splitter.push(splitter instanceof JsonSplitter ? blankMark(head) : head)
+  }
+  if (splitter) yield* splitter.end()
+}
+
+/** Undefined while nothing but white space has come. */
+function chooseSplitter(head: Buffer, expectedBytes: number): Splitter | undefined {
+  const first = blankMark(head).find((byte) => byte > 0x20)
+  if (first === undefined) return undefined
+  return first === 0x7b ? new JsonSplitter(expectedBytes) : new YamlSplitter(expectedBytes)
+}
+
+/** White space instead of a byte order mark: places in the file stay what they are. */
+function blankMark(head: Buffer): Buffer {
+  return head.subarray(0, byteOrderMark.length).equals(byteOrderMark)
+    ? Buffer.concat([Buffer.from('   '), head.subarray(byteOrderMark.length)])
+    : head
+}
