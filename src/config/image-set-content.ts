@@ -6,6 +6,7 @@
  * `v1/pkg/api/v1alpha2/` for the fields that are marked as deprecated.
  */
 import * as z from 'zod'
+import { checkLocalChart, checkRepository } from './helm-rules.ts'
 import { BootImageContent } from './image-set-files.ts'
 import { always, checkCatalogs, checkPackage, checkPlatform, checkRange } from './image-set-rules.ts'
 import { PlatformFilter, ReleaseArchitecture, values } from './image-set-values.ts'
@@ -140,38 +141,69 @@ export const AdditionalContent = z
   .default([])
   .meta({ description: 'Images by name.' })
 
+const helmAddition = 'An addition of Sallyport, unknown to oc-mirror.'
+
 const chart = {
   name: values.name.meta({ description: 'Name of the chart.' }),
-  version: values.name.optional().meta({ description: 'Version of the chart. Default: the newest.' }),
-  path: values.name.optional().meta({ description: 'File or directory of a local chart.' }),
+  version: values.name.optional().meta({
+    description: 'Version of the chart, or a range of which the newest is taken. Default: the newest.',
+  }),
+  path: values.name
+    .optional()
+    .meta({ description: 'File or directory of a local chart, relative to the directory that the command is run in.' }),
   imagePaths: z
-    .array(values.name)
+    .array(values.jsonPath)
     .optional()
     .meta({ description: 'JSONPaths of more images in the rendered manifests.' }),
+  values: z
+    .array(values.name)
+    .optional()
+    .meta({
+      description: `Values files that the chart is rendered with, relative to the directory that the command is run in; of several the later ones win. ${helmAddition}`,
+    }),
+  includeDefaults: z
+    .boolean()
+    .optional()
+    .meta({
+      description: `False: only the rendering with the values files counts, and none with the chart’s own values. ${helmAddition}`,
+    }),
   platforms,
 }
+
+const Chart = z.strictObject(chart)
+export type ChartEntry = z.infer<typeof Chart>
 
 /** `helm`: charts whose images are wanted. */
 export const HelmContent = z
   .strictObject({
     repositories: z
       .array(
-        z.strictObject({
-          name: values.name.meta({ description: 'Name of the repository.' }),
-          url: z
-            .string()
-            .regex(/^[a-z]+:\/\/.+/, {
-              error: ({ input }) => `"${input}" is not a URL, for example https://charts.lab/stable`,
-            })
-            .meta({ description: 'URL of the repository: where its index.yaml is.' }),
-          charts: z
-            .array(z.strictObject(chart))
-            .optional()
-            .meta({ description: 'Only these charts. Default: all of the repository.' }),
-        }),
+        z
+          .strictObject({
+            name: values.name.meta({ description: 'Name of the repository.' }),
+            url: z
+              .string()
+              .regex(/^(?:https?|file|oci):\/\/.+/, {
+                error: ({ input }) =>
+                  `"${input}" is not a URL of charts, for example https://charts.lab/stable or oci://registry.lab/charts`,
+              })
+              .meta({
+                description:
+                  'URL of the repository: where its index.yaml is; or the path in a registry below which the charts are, as oci://HOST/PATH (an addition of Sallyport).',
+              }),
+            charts: z
+              .array(Chart)
+              .optional()
+              .meta({ description: 'Only these charts. Default: all of the repository, in all versions.' }),
+          })
+          .superRefine(checkRepository, always),
       )
       .optional()
       .meta({ description: 'Repositories with charts.' }),
-    local: z.array(z.strictObject(chart)).optional().meta({ description: 'Charts on this machine.' }),
+    local: z
+      .array(Chart.superRefine(checkLocalChart, always))
+      .optional()
+      .meta({ description: 'Charts on this machine.' }),
   })
-  .meta({ description: 'Helm charts whose images are wanted.' })
+  .meta({ description: 'Helm charts, and the images that they use.' })
+export type HelmContent = z.infer<typeof HelmContent>

@@ -2,6 +2,7 @@
 import * as z from 'zod'
 import { KnownError } from '../errors/known-error.ts'
 import { isRepositoryPath, isTag, parseReference } from '../oci/reference.ts'
+import { parseJsonPath } from '../openshift/json-path.ts'
 import { placeholderHint } from './placeholder.ts'
 import { operatorVersionPattern, releaseVersionPattern } from './versions.ts'
 
@@ -57,7 +58,20 @@ export const values = {
     error: ({ input }) =>
       `"${input}" is not a semantic version${placeholderHint(String(input)) || ', for example 1.2.3'}`,
   }),
+  jsonPath: z
+    .string()
+    .superRefine((text, context) => void checkJsonPath(text, context))
+    .meta({ examples: ['{.spec.template.spec.custom[*].image}'] }),
   name: z.string().min(1, { error: 'a name must stand here, and it is empty' }),
+}
+
+function checkJsonPath(text: string, context: z.RefinementCtx): void {
+  try {
+    parseJsonPath(text)
+  } catch (error) {
+    if (!(error instanceof KnownError)) throw error
+    context.addIssue({ code: 'custom', message: error.message })
+  }
 }
 
 function noRepositoryPath(path: string): string {
