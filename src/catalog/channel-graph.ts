@@ -62,17 +62,17 @@ export function edgesOf({ replaces, skips }: ChannelEntry): string[] {
 export function heldTogether(graph: ChannelGraph, wanted: ReadonlySet<string>): Set<string> {
   if (wanted.size <= 1) return new Set(wanted)
   const { chain, entries } = graph
-  const onChain = new Set(chain)
-  const needed = chain.flatMap((name, index) => {
-    const skipped = entries.get(name)?.skips.some((skip) => wanted.has(skip) && !onChain.has(skip)) ?? false
-    return wanted.has(name) || skipped ? [index] : []
-  })
-  const [first, last] = [needed[0], needed.at(-1)]
-  if (first === undefined || last === undefined) return new Set()
-  const kept = new Set(chain.slice(first, last + 1))
-  for (const name of [...kept]) {
-    for (const skip of entries.get(name)?.skips ?? []) if (wanted.has(skip) && entries.has(skip)) kept.add(skip)
+  const span = chain.flatMap((name, index) => (wanted.has(name) ? [index] : []))
+  for (const name of wanted) {
+    if (chain.includes(name)) continue
+    const holders = chain.flatMap((holder, index) => (entries.get(holder)?.skips.includes(name) ? [index] : []))
+    const isHeld = holders.some((index) => index >= Math.min(...span) && index <= Math.max(...span))
+    if (!isHeld && holders[0] !== undefined) span.push(holders[0])
   }
+  if (span.length === 0) return new Set()
+  const kept = new Set(chain.slice(Math.min(...span), Math.max(...span) + 1))
+  for (const name of [...kept])
+    for (const skip of entries.get(name)?.skips ?? []) if (wanted.has(skip) && entries.has(skip)) kept.add(skip)
   return kept
 }
 
