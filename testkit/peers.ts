@@ -12,6 +12,7 @@ export type Peer =
   | 'regctl'
   | 'regsync'
   | 'oras'
+  | 'opm'
   | 'openssl'
   | 'gpg'
   | 'go'
