@@ -75,6 +75,22 @@ test('an image that was made here is no source of any mirror set', () => {
   assert.deepEqual(mirrorSets([graph, component]), mirrorSets([component]))
 })
 
+test('a catalog is no source of any mirror set; what its bundles name has sets of its own', () => {
+  const index: SelectedImage = {
+    source: parseReference('registry.redhat.io/redhat/redhat-operator-index:v4.18'),
+    class: 'operator',
+    destination: parseReference('reg.lab:8443/ocp/redhat/redhat-operator-index:v4.18'),
+    why: 'operators',
+    isCatalog: true,
+  }
+  assert.deepEqual(mirrorSets([index], { icsp: true }), [])
+  const bundle = { ...ubi, class: 'operator', source: { ...ubi.source, digest: digestOf('b') } } as const
+  assert.deepEqual(
+    mirrorSets([index, bundle]).map(({ name }) => name),
+    ['idms-operator-0', 'itms-operator-0'],
+  )
+})
+
 test('a later run keeps what an earlier one wrote, and a run with nothing new changes no byte', async (t) => {
   const workspace = workspaceAt(await tempDir(t), '/')
   const path = join(workspace.clusterResources, 'itms-oc-mirror.yaml')
