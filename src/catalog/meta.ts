@@ -90,6 +90,8 @@ export interface BundleMeta {
   readonly maxOpenShiftVersion?: string
   /** The first version of Kubernetes that runs it, as its ClusterServiceVersion says. */
   readonly minKubeVersion?: string
+  /** Of its ClusterServiceVersion, where the catalog holds that as metadata. */
+  readonly displayName?: string
   readonly place: MetaPlace
 }
 

@@ -1,4 +1,4 @@
-/** `list releases` as oc-mirror has it; `list operators` is understood, and answered with what to do instead. */
+/** `list releases` as oc-mirror has it. */
 import type { Command } from 'commander'
 import { KnownError } from '../../errors/known-error.ts'
 import { mapConcurrently } from '../../host/concurrency.ts'
@@ -9,6 +9,7 @@ import type { CommandHost } from '../command-host.ts'
 import { addRetryOptions, addSourceOptions, type ConnectionOptions } from '../connection-options.ts'
 import type { CliContext } from '../context.ts'
 import { openGraphs, versionFilter } from '../graph-access.ts'
+import { readMinor } from '../minor-version.ts'
 import { renderError } from '../render/error.ts'
 import {
   type ListedArchitecture,
@@ -17,6 +18,7 @@ import {
   renderMinors,
   renderReleases,
 } from '../render/release-list.ts'
+import { define as defineOperators } from './list-operators.ts'
 
 interface ReleasesOptions extends ConnectionOptions {
   version?: string
@@ -41,7 +43,7 @@ Examples:
 export function define(command: Command, host: CommandHost): void {
   command.description('What could be mirrored.')
   defineReleases(command.command('releases'), host)
-  defineOperators(command.command('operators'))
+  defineOperators(command.command('operators'), host)
 }
 
 function defineReleases(command: Command, host: CommandHost): void {
@@ -117,29 +119,4 @@ async function printReleases(channel: string, { options, asked, context }: Relea
   if (filter)
     context.log.warn(`only the versions that match VERSION_FILTER ${context.env['VERSION_FILTER']} are listed`)
   return failures.length > 0 ? 1 : 0
-}
-
-/** @throws KnownError USAGE */
-function readMinor(text: string): string {
-  const minor = /^v?(\d+\.\d+)(?:\.\d+.*)?$/.exec(text)?.[1]
-  if (minor !== undefined) return minor
-  throw new KnownError('USAGE', `"${text}" is no minor version`, { hint: 'Write it as 4.18.' })
-}
-
-const operatorFlags = [
-  '--catalogs',
-  '--version <version>',
-  '--catalog <catalog>',
-  '--package <package>',
-  '--channel <channel>',
-]
-
-function defineOperators(command: Command): void {
-  command.description('not carried out by this version')
-  for (const flag of operatorFlags) command.option(flag)
-  command.action(() => {
-    throw new KnownError('USAGE', 'sallyport list operators is not carried out by this version', {
-      hint: 'List them with oc-mirror list operators, or opm render CATALOG; operators themselves are left to oc-mirror for now.',
-    })
-  })
 }
