@@ -3,7 +3,8 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
-import { parse } from 'yaml'
+import fc from 'fast-check'
+import { parse, stringify } from 'yaml'
 import { parseCatalogSource, renderCatalogSource } from './catalog-source.ts'
 
 const data = fileURLToPath(new URL('../../../shared/data', import.meta.url))
@@ -115,6 +116,37 @@ test('a template rules over the file that is there, and does not change it twice
   })
   const again = renderCatalogSource(wanted, { previous: { text: rendered, file: 'cs.yaml' }, template: file })
   assert.equal(again, rendered)
+})
+
+const words = fc.string({ minLength: 1, maxLength: 8 })
+const edits = fc.record(
+  {
+    displayName: words,
+    description: words,
+    priority: fc.integer({ min: -1000, max: 1000 }),
+    secrets: fc.array(words, { maxLength: 2 }),
+    further: fc.dictionary(words, fc.jsonValue({ maxDepth: 1 }), { maxKeys: 2 }),
+  },
+  { requiredKeys: [] },
+)
+
+test('whatever a person or a template adds is kept, and a second run changes no byte', () => {
+  fc.assert(
+    fc.property(edits, fc.option(edits), (person, model) => {
+      const first = parse(renderCatalogSource(wanted))
+      const previous = { text: stringify({ ...first, spec: { ...first.spec, ...person } }), file: 'cs.yaml' }
+      const text = model && stringify({ apiVersion: first.apiVersion, kind: first.kind, spec: model })
+      const options = text === null ? {} : template(text)
+      const rendered = renderCatalogSource(wanted, { previous, ...options })
+      assert.deepEqual(parse(rendered).spec, {
+        ...first.spec,
+        ...parse(previous.text).spec,
+        ...parse(text ?? '{}').spec,
+      })
+      assert.equal(renderCatalogSource(wanted, { previous: { text: rendered, file: 'cs.yaml' }, ...options }), rendered)
+    }),
+    { numRuns: 200 },
+  )
 })
 
 const folder = join(data, 'cluster-resources')

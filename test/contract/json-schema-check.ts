@@ -14,7 +14,7 @@ interface Schema {
 
 const annotations = ['$schema', '$id', 'title', 'description', 'default', 'examples', 'deprecated']
 const checked = ['type', 'properties', 'required', 'additionalProperties', 'items', 'enum', 'const', 'pattern']
-const limits = ['minLength', 'exclusiveMinimum', 'maximum']
+const limits = ['minLength', 'maxLength', 'exclusiveMinimum', 'maximum']
 
 /** What is wrong with a value, as `PATH: WHY`; nothing where it is valid. */
 export function complaintsOf(value: unknown, schema: object, path = '$'): string[] {
@@ -42,10 +42,11 @@ function isOfType(value: unknown, type: string): boolean {
   return typeof value === type
 }
 
-function textComplaints(value: string, { pattern, minLength }: Schema, path: string): string[] {
+function textComplaints(value: string, { pattern, minLength, maxLength }: Schema, path: string): string[] {
   const isShort = typeof minLength === 'number' && value.length < minLength
+  const isLong = typeof maxLength === 'number' && value.length > maxLength
   const isOther = pattern !== undefined && !new RegExp(pattern, 'u').test(value)
-  return isShort || isOther ? [`${path}: "${value}" does not fit`] : []
+  return isShort || isLong || isOther ? [`${path}: "${value}" does not fit`] : []
 }
 
 function numberComplaints(value: number, { exclusiveMinimum, maximum }: Schema, path: string): string[] {
