@@ -1,7 +1,7 @@
 /** What a catalog has to offer: its packages, the channels of one, the versions of a channel. */
 import * as semver from 'semver'
 import { flawText } from './channel-flaws.ts'
-import { channelGraph } from './channel-graph.ts'
+import { channelGraph, type GraphFlaw } from './channel-graph.ts'
 import type { BundleMeta, Catalog, CatalogPackage } from './meta.ts'
 import { unknownChannel, unknownPackage } from './select-names.ts'
 
@@ -59,7 +59,7 @@ export function listChannels(catalog: Catalog, packageName: string): ListedChann
     const isClear = heads.length === 1 && flaws.length === 0
     return {
       name,
-      ...(isClear && head !== undefined ? { head } : { flaw: flaws.map(flawText).join('; ') }),
+      ...(isClear && head !== undefined ? { head } : { flaw: flaws.map(shortFlaw).join('; ') }),
       entries: entries.length,
       isDefault: name === one.meta.defaultChannel,
       ...deprecation(one, 'olm.channel', name),
@@ -109,6 +109,18 @@ function compareVersions(one: string | undefined, other: string | undefined): nu
   const [a, b] = [semver.parse(one), semver.parse(other)]
   if (a && b) return semver.compareBuild(a, b)
   return Number(a !== null) - Number(b !== null)
+}
+
+/** As `oc-mirror list operators` words it (operator-framework/operator-registry `alpha/model/model.go`, Channel.Head). */
+function shortFlaw(flaw: GraphFlaw): string {
+  switch (flaw.kind) {
+    case 'several-heads':
+      return `multiple channel heads found in graph: ${flaw.heads.join(', ')}`
+    case 'no-head':
+      return 'no channel head found in graph'
+    default:
+      return flawText(flaw)
+  }
 }
 
 function deprecation(of: CatalogPackage, schema: string, name?: string): { deprecated?: string } {
