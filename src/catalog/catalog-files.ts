@@ -5,7 +5,7 @@ import { join, relative, sep } from 'node:path'
 import { hasSystemCode, KnownError } from '../errors/known-error.ts'
 import type { CatalogFile, CatalogFiles } from './meta.ts'
 
-const chunkBytes = 1024 * 1024
+const chunkBytes = 256 * 1024
 
 /**
  * Files are read as `opm` reads them: a link to a file counts as one. It may not lead out of the directory.

@@ -2,6 +2,12 @@
 import { parse as parseYaml } from 'yaml'
 import type { BundleMeta, Constraint, Gvk, MetaPlace, Requirement } from './meta.ts'
 import { FieldFault, type Fields, fieldsOf, listOf, textOf } from './read-fields.ts'
+import type { TextPool } from './text-pool.ts'
+
+export interface ReadOptions {
+  readonly place: MetaPlace
+  readonly pool: TextPool
+}
 
 /** What the properties of a bundle say, as it is collected. */
 interface Properties {
@@ -14,24 +20,27 @@ interface Properties {
 }
 
 /** @throws FieldFault */
-export function readBundle(fields: Fields, name: string, place: MetaPlace): BundleMeta {
-  const owner = textOf(fields['package'], 'package')
+export function readBundle(fields: Fields, name: string, { place, pool }: ReadOptions): BundleMeta {
+  const owner = pool.share(textOf(fields['package'], 'package'))
   if (name === '') throw new FieldFault('the bundle has no name')
   if (owner === '') throw new FieldFault(`the bundle "${name}" names no package`)
-  const { requires, provides, ...properties } = readProperties(listOf(fields['properties'], 'properties'), owner)
+  const { requires, provides, ...properties } = readProperties(listOf(fields['properties'], 'properties'), {
+    owner,
+    pool,
+  })
   const relatedImages = listOf(fields['relatedImages'], 'relatedImages').map((each) => {
     const related = fieldsOf(each, 'a related image')
-    return { name: textOf(related['name'], 'name'), image: textOf(related['image'], 'image') }
+    return { name: pool.share(textOf(related['name'], 'name')), image: pool.share(textOf(related['image'], 'image')) }
   })
   const image = textOf(fields['image'], 'image')
   return { schema: 'olm.bundle', package: owner, name, image, relatedImages, requires, provides, ...properties, place }
 }
 
-function readProperties(properties: readonly unknown[], owner: string): Properties {
+function readProperties(properties: readonly unknown[], context: Pick<Property, 'owner' | 'pool'>): Properties {
   const found: Properties = { requires: [], provides: [] }
   for (const each of properties) {
     const property = fieldsOf(each, 'a property')
-    readProperty(found, { type: textOf(property['type'], 'type'), value: property['value'], owner })
+    readProperty(found, { type: textOf(property['type'], 'type'), value: property['value'], ...context })
   }
   return found
 }
@@ -41,18 +50,19 @@ interface Property {
   readonly value: unknown
   /** The package of the bundle. */
   readonly owner: string
+  readonly pool: TextPool
 }
 
-function readProperty(found: Properties, { type, value, owner }: Property): void {
+function readProperty(found: Properties, { type, value, owner, pool }: Property): void {
   switch (type) {
     case 'olm.package':
       readVersion(found, fieldsOf(value, type), owner)
       return
     case 'olm.gvk':
-      found.provides.push(readGvk(value, type))
+      found.provides.push(readGvk(value, { type, pool }))
       return
     case 'olm.gvk.required':
-      found.requires.push({ kind: 'gvk', gvk: readGvk(value, type) })
+      found.requires.push({ kind: 'gvk', gvk: readGvk(value, { type, pool }) })
       return
     case 'olm.package.required':
       found.requires.push({ kind: 'package', ...readPackageRange(value, type) })
@@ -61,7 +71,7 @@ function readProperty(found: Properties, { type, value, owner }: Property): void
       found.requires.push({
         kind: 'constraint',
         text: textOf(fieldsOf(value, type)['failureMessage'], 'failureMessage'),
-        constraint: readConstraint(value),
+        constraint: readConstraint(value, { pool, depth: 0 }),
       })
       return
     case 'olm.maxOpenShiftVersion':
@@ -90,9 +100,13 @@ function readVersion(found: Properties, value: Fields, owner: string): void {
   found.version = textOf(value['version'], 'version')
 }
 
-function readGvk(value: unknown, name: string): Gvk {
-  const { group, version, kind } = fieldsOf(value, name)
-  return { group: textOf(group, 'group'), version: textOf(version, 'version'), kind: textOf(kind, 'kind') }
+function readGvk(value: unknown, { type, pool }: Pick<Property, 'type' | 'pool'>): Gvk {
+  const { group, version, kind } = fieldsOf(value, type)
+  return {
+    group: pool.share(textOf(group, 'group')),
+    version: pool.share(textOf(version, 'version')),
+    kind: pool.share(textOf(kind, 'kind')),
+  }
 }
 
 function readPackageRange(value: unknown, name: string): { readonly package: string; readonly versionRange: string } {
@@ -103,16 +117,16 @@ function readPackageRange(value: unknown, name: string): { readonly package: str
 /** operator-framework/api `pkg/constraints/constraint.go`; OLM takes nothing larger than 128 KiB, so the depth has a limit. */
 const maxConstraintDepth = 100
 
-function readConstraint(value: unknown, depth = 0): Constraint {
+function readConstraint(value: unknown, { pool, depth }: { pool: TextPool; depth: number }): Constraint {
   if (depth > maxConstraintDepth) throw new FieldFault(`an olm.constraint of more than ${maxConstraintDepth} levels`)
   const fields = fieldsOf(value, 'a constraint')
   if (fields['package']) return { kind: 'package', ...readPackageRange(fields['package'], 'package') }
-  if (fields['gvk']) return { kind: 'gvk', gvk: readGvk(fields['gvk'], 'gvk') }
+  if (fields['gvk']) return { kind: 'gvk', gvk: readGvk(fields['gvk'], { type: 'gvk', pool }) }
   if (fields['cel']) return { kind: 'cel', rule: textOf(fieldsOf(fields['cel'], 'cel')['rule'], 'rule') }
   for (const kind of ['all', 'any', 'not'] as const) {
     if (!fields[kind]) continue
     const parts = listOf(fieldsOf(fields[kind], kind)['constraints'], 'constraints')
-    return { kind, of: parts.map((each) => readConstraint(each, depth + 1)) }
+    return { kind, of: parts.map((each) => readConstraint(each, { pool, depth: depth + 1 })) }
   }
   return { kind: 'unknown', name: Object.keys(fields).find((name) => name !== 'failureMessage') ?? '' }
 }

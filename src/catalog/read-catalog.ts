@@ -14,6 +14,7 @@ import { FieldFault } from './read-fields.ts'
 import { readMeta } from './read-meta.ts'
 import { type CatalogDocument, DocumentFault } from './split-document.ts'
 import { splitDocuments } from './split-documents.ts'
+import { TextPool } from './text-pool.ts'
 
 export interface CatalogProgress {
   readonly files: number
@@ -80,10 +81,11 @@ export async function readCatalog(files: CatalogFiles, options: ReadOptions = {}
 /** What can be read of a file, up to the first fault. */
 async function readFile(file: CatalogFile): Promise<ReadFile> {
   const metas: Meta[] = []
+  const pool = new TextPool()
   try {
     for await (const document of splitDocuments(file.open(), file.size)) {
       const { offset, value } = document
-      const meta = attemptMeta(document, file.path)
+      const meta = attemptMeta(document, file.path, pool)
       if ('fault' in meta) return { path: file.path, metas, fault: { ...meta.fault, offset, package: ownerOf(value) } }
       metas.push(meta)
     }
@@ -95,9 +97,9 @@ async function readFile(file: CatalogFile): Promise<ReadFile> {
   }
 }
 
-function attemptMeta({ value, offset, length }: CatalogDocument, file: string) {
+function attemptMeta({ value, offset, length }: CatalogDocument, file: string, pool: TextPool) {
   try {
-    return readMeta(value, { file, offset, length })
+    return readMeta(value, { file, offset, length }, pool)
   } catch (cause) {
     if (cause instanceof FieldFault) return { fault: { why: cause.message, cause } }
     throw cause

@@ -1,12 +1,14 @@
 /** One document of a catalog, read as far as selecting needs it (operator-framework/operator-registry `alpha/declcfg/declcfg.go`). */
 import type { ChannelEntry, ChannelMeta, DeprecationMeta, Meta, MetaPlace, PackageMeta } from './meta.ts'
-import { readBundle } from './read-bundle.ts'
+import { type ReadOptions, readBundle } from './read-bundle.ts'
 import { FieldFault, type Fields, fieldsOf, listOf, textOf } from './read-fields.ts'
+import type { TextPool } from './text-pool.ts'
 
 /**
+ * @param pool of the file that the document stands in
  * @throws FieldFault where the document is no mapping, says no schema, or a field of its schema is of another type
  */
-export function readMeta(document: unknown, place: MetaPlace): Meta {
+export function readMeta(document: unknown, place: MetaPlace, pool: TextPool): Meta {
   const fields = fieldsOf(document, 'the document')
   const schema = textOf(rootField(fields, 'schema'), 'schema')
   const name = textOf(rootField(fields, 'name'), 'name')
@@ -16,9 +18,9 @@ export function readMeta(document: unknown, place: MetaPlace): Meta {
     case 'olm.package':
       return readPackage(fields, name, place)
     case 'olm.channel':
-      return readChannel(fields, name, place)
+      return readChannel(fields, pool.share(name), { place, pool })
     case 'olm.bundle':
-      return readBundle(fields, name, place)
+      return readBundle(fields, pool.share(name), { place, pool })
     case 'olm.deprecations':
       return readDeprecations(fields, place)
     default: {
@@ -40,10 +42,12 @@ function readPackage(fields: Fields, name: string, place: MetaPlace): PackageMet
   return { schema: 'olm.package', name, defaultChannel: textOf(fields['defaultChannel'], 'defaultChannel'), place }
 }
 
-function readChannel(fields: Fields, name: string, place: MetaPlace): ChannelMeta {
-  const owner = textOf(fields['package'], 'package')
+const noSkips: readonly string[] = []
+
+function readChannel(fields: Fields, name: string, { place, pool }: ReadOptions): ChannelMeta {
+  const owner = pool.share(textOf(fields['package'], 'package'))
   if (name === '') throw new FieldFault(`a channel of the package "${owner}" has no name`)
-  const entries = listOf(fields['entries'], 'entries').map(readEntry)
+  const entries = listOf(fields['entries'], 'entries').map((each) => pool.shareEntry(readEntry(each, pool)))
   const names = new Set<string>()
   for (const { name: entry } of entries) {
     if (names.has(entry)) throw new FieldFault(`the channel "${name}" has the entry "${entry}" twice`)
@@ -52,14 +56,16 @@ function readChannel(fields: Fields, name: string, place: MetaPlace): ChannelMet
   return { schema: 'olm.channel', package: owner, name, entries, place }
 }
 
-function readEntry(value: unknown): ChannelEntry {
+function readEntry(value: unknown, pool: TextPool): ChannelEntry {
   const fields = fieldsOf(value, 'an entry')
-  const replaces = textOf(fields['replaces'], 'replaces')
-  const skipRange = textOf(fields['skipRange'], 'skipRange')
+  const replaces = pool.share(textOf(fields['replaces'], 'replaces'))
+  const skips = listOf(fields['skips'], 'skips')
+  const skipRange = pool.share(textOf(fields['skipRange'], 'skipRange'))
   return {
-    name: textOf(fields['name'], 'name'),
+    name: pool.share(textOf(fields['name'], 'name')),
     ...(replaces !== '' && { replaces }),
-    skips: listOf(fields['skips'], 'skips').map((each) => textOf(each, 'skips')),
+    // There are hundreds of thousands of entries, most of them with nothing to skip.
+    skips: skips.length === 0 ? noSkips : skips.map((each) => pool.share(textOf(each, 'skips'))),
     ...(skipRange !== '' && { skipRange }),
   }
 }

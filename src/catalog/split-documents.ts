@@ -9,7 +9,7 @@ interface Splitter {
 }
 
 /** So much of a file comes at once; what is smaller needs no more room than that. */
-const usualWindowBytes = 1024 * 1024
+const usualWindowBytes = 512 * 1024
 const byteOrderMark = Buffer.from([0xef, 0xbb, 0xbf])
 
 /**
