@@ -113,6 +113,17 @@ test('a chosen name is that of the resource and of its file, and a later version
   assert.match(spec.image, /:v4\.19$/)
 })
 
+test('a catalog that gets another name is told to be there twice', async (t) => {
+  const workspace = await emptyWorkspace(t)
+  await writeCatalogResources(workspace, [redhat])
+  const { findings } = await writeCatalogResources(workspace, [{ ...redhat, name: 'redhat-operators' }])
+  assert.deepEqual(
+    findings.map(({ id }) => id),
+    ['mirror.catalog-twice'],
+  )
+  assert.match(findings[0]?.summary ?? '', /by cs-redhat-operator-index-v4-18\.yaml of an earlier run/)
+})
+
 test('a broken template, or a broken file, is an error before anything is written', async (t) => {
   const workspace = await emptyWorkspace(t)
   const template = { text: 'kind: ImageDigestMirrorSet\n', file: 'template.yaml' }

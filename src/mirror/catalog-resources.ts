@@ -7,7 +7,7 @@
 import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type Finding, finding } from '../errors/finding.ts'
-import { hasSystemCode } from '../errors/known-error.ts'
+import { hasSystemCode, KnownError } from '../errors/known-error.ts'
 import type { Digest } from '../oci/digest.ts'
 import { formatReference, type Reference, repositoryName } from '../oci/reference.ts'
 import { type CatalogPrefix, catalogFileName, catalogName, nameCatalogs } from '../openshift/catalog-names.ts'
@@ -59,11 +59,16 @@ export async function writeCatalogResources(
   const rendered = [...sources, ...clusterCatalogs]
   const files = [...rendered.map(({ name, text }) => ({ path: there.pathOf(name), text })), hubFile]
   for (const { path, text } of files) await writeIfChanged(path, text)
-  const findings = [...rendered.flatMap(apartFinding), ...catalogs.flatMap(templateFindings)]
+  const findings = [
+    ...rendered.flatMap(apartFinding),
+    ...twiceFindings(sources, there),
+    ...catalogs.flatMap(templateFindings),
+  ]
   return { files: files.map(({ path }) => path).sort(), findings }
 }
 
 interface FilesThere {
+  readonly names: readonly string[]
   /** By name without `.yaml`. */
   readonly get: (name: string) => ResourceFile | undefined
   readonly pathOf: (name: string) => string
@@ -78,7 +83,7 @@ async function filesIn(directory: string): Promise<FilesThere> {
     const text = await readIfPresent(pathOf(name))
     if (text !== undefined) texts.set(name, { text, file: pathOf(name) })
   }
-  return { get: (name) => texts.get(name), pathOf }
+  return { names: [...texts.keys()].sort(), get: (name) => texts.get(name), pathOf }
 }
 
 async function entriesOf(directory: string): Promise<string[]> {
@@ -150,6 +155,33 @@ function apartFinding({ catalog, prefix, name }: Rendered): Finding[] {
           : `If the other catalog is no longer used, move ${usual}.yaml away.`,
     }),
   ]
+}
+
+/** That the cluster would see each operator twice: a catalog was given another name, and its earlier file is still there. */
+function twiceFindings(sources: readonly Rendered[], there: FilesThere): Finding[] {
+  const written = new Set(sources.map(({ name }) => name))
+  const others = there.names.filter((name) => name.startsWith('cs-') && !written.has(name))
+  return others.flatMap((name) => {
+    const image = readableImage(there.get(name))
+    const twin = sources.find(({ catalog }) => image === formatReference(catalog.destination))
+    if (!twin) return []
+    return finding({
+      id: 'mirror.catalog-twice',
+      severity: 'warning',
+      summary: `${image} is offered to the cluster twice: by ${name}.yaml of an earlier run, and by ${twin.name}.yaml`,
+      remedy: `When no subscription names the source of ${name}.yaml any more, delete it from the cluster, and the file.`,
+    })
+  })
+}
+
+/** Of a file that this run does not write: what is wrong with it is not its business. */
+function readableImage(file: ResourceFile | undefined): string | undefined {
+  try {
+    return file && parseCatalogSource(file)?.spec?.image
+  } catch (error) {
+    if (error instanceof KnownError) return undefined
+    throw error
+  }
 }
 
 function templateFindings({ template, isRebuilt = false }: MirroredCatalog): Finding[] {

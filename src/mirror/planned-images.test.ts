@@ -2,10 +2,11 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { anyImageSpecs, planOf, resolvedImages } from '../../testkit/plans.ts'
-import { formatReference } from '../oci/reference.ts'
+import { formatReference, parseReference } from '../oci/reference.ts'
 import { parseMirrorTarget } from './destination.ts'
 import { planMirror } from './plan.ts'
-import { checkPlanFits, resolvedImagesOf } from './planned-images.ts'
+import { parsePlan, planLines } from './plan-file.ts'
+import { checkPlanFits, resolvedImagesOf, selectedImagesOf } from './planned-images.ts'
 
 test('the images of a plan, planned again, are the same plan', () => {
   fc.assert(
@@ -47,6 +48,18 @@ test('signatures in one repository each go to the image that they sign', () => {
     again.map(({ digest }) => digest),
     images.map(({ digest }) => digest),
   )
+})
+
+test('that an image is a catalog, and its further names, are in the file of a plan and come back', () => {
+  const marks = { isCatalog: true, alsoNamed: [parseReference('quay.io/other/app:v1')] }
+  const images = resolvedImages({ name: 'app', layers: ['a'] }, 'mirror.lab/ocp').map((image) => {
+    return { ...image, selected: { ...image.selected, ...marks } }
+  })
+  const file = [...planLines(planMirror('mirror.lab/ocp', images, () => false))].join('')
+  const [selected] = selectedImagesOf(parsePlan(file, 'plan.json'), parseMirrorTarget('docker://mirror.lab/ocp'))
+  assert.deepEqual({ isCatalog: selected?.isCatalog, alsoNamed: selected?.alsoNamed }, marks)
+  const broken = file.replace('quay.io/other/app:v1', 'No Name')
+  assert.throws(() => parsePlan(broken, 'plan.json'), { code: 'PLAN_INVALID', message: /No Name/ })
 })
 
 test('a plan for another target is refused, and both are named', () => {
