@@ -55,7 +55,8 @@ ${authLine}`
   return { address, root, pid: child.pid ?? 0 }
 }
 
-async function freePort(): Promise<number> {
+/** A port of the loopback interface that nobody listens on. */
+export async function freePort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1')
   await once(server, 'listening')
   const { port } = server.address() as AddressInfo
@@ -65,9 +66,9 @@ async function freePort(): Promise<number> {
 }
 
 /** Connects until somebody answers: the program has no way to tell that it is ready. */
-async function listening(port: number, hasEnded: () => boolean): Promise<void> {
+export async function listening(port: number, hasEnded: () => boolean): Promise<void> {
   for (;;) {
-    if (hasEnded()) throw new Error('docker-registry ended before it listened')
+    if (hasEnded()) throw new Error('the program ended before it listened')
     const socket = connect(port, '127.0.0.1')
     const isUp = await new Promise<boolean>((resolve) => {
       socket.once('connect', () => resolve(true))

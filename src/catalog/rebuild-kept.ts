@@ -1,0 +1,91 @@
+/** The catalog image that was made last, kept with its blobs: what was made of the same is not made again. */
+import { readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import * as z from 'zod'
+import { hasSystemCode } from '../errors/known-error.ts'
+import type { FetchBlobOptions, RawManifest } from '../oci/content.ts'
+import { type Digest, digestOf, hexOf } from '../oci/digest.ts'
+import { digestText } from '../oci/digest-text.ts'
+import { diskError } from '../store/disk.ts'
+import { blobSize, openBlob } from './rebuild-layer.ts'
+
+const Kept = z.object({
+  version: z.literal(1),
+  /** What the image was made of. */
+  inputs: digestText(),
+  /** The image itself last. */
+  manifests: z.array(z.object({ mediaType: z.string(), text: z.string() })).min(1),
+  blobs: z.array(z.object({ digest: digestText(), size: z.int() })),
+})
+
+export interface KeptCatalogImage {
+  readonly manifests: readonly RawManifest[]
+  readonly blobs: ReadonlyMap<Digest, (options: FetchBlobOptions) => AsyncIterable<Uint8Array>>
+}
+
+interface FreshImage {
+  readonly inputs: Digest
+  readonly manifests: readonly RawManifest[]
+  readonly blobs: ReadonlyMap<Digest, { readonly size: number }>
+}
+
+const recordName = 'image.json'
+
+/** Keeps an image whose blobs are in `directory`, in place of the one before. */
+export async function keepImage(
+  directory: string,
+  { inputs, manifests, blobs }: FreshImage,
+): Promise<KeptCatalogImage> {
+  const kept: z.input<typeof Kept> = {
+    version: 1,
+    inputs,
+    manifests: manifests.map(({ descriptor, bytes }) => ({
+      mediaType: descriptor.mediaType,
+      text: Buffer.from(bytes).toString('utf8'),
+    })),
+    blobs: [...blobs].map(([digest, { size }]) => ({ digest, size })),
+  }
+  const path = join(directory, recordName)
+  try {
+    await writeFile(`${path}.new`, `${JSON.stringify(kept)}\n`, { flush: true })
+    await rename(`${path}.new`, path)
+  } catch (error) {
+    throw diskError(error, path)
+  }
+  const current = new Set([...blobs.keys()].map(hexOf))
+  for (const name of await readdir(join(directory, 'blobs')))
+    if (!current.has(name)) await rm(join(directory, 'blobs', name), { force: true })
+  return { manifests, blobs: openAll(directory, [...blobs.keys()]) }
+}
+
+/** The image that was made of `inputs`; undefined where the one that is kept is another, or not all of it is there. */
+export async function readKeptImage(directory: string, inputs: Digest): Promise<KeptCatalogImage | undefined> {
+  const kept = await readRecord(join(directory, recordName))
+  if (kept?.inputs !== inputs) return undefined
+  const sizes = await Promise.all(kept.blobs.map(({ digest }) => blobSize(directory, digest)))
+  if (kept.blobs.some(({ size }, index) => sizes[index] !== size)) return undefined
+  return {
+    manifests: kept.manifests.map(({ mediaType, text }) => {
+      const bytes = Buffer.from(text)
+      return { descriptor: { mediaType, digest: digestOf(bytes), size: bytes.byteLength }, bytes }
+    }),
+    blobs: openAll(
+      directory,
+      kept.blobs.map(({ digest }) => digest),
+    ),
+  }
+}
+
+/** What cannot be read is as good as absent: the image is made anew. */
+async function readRecord(path: string): Promise<z.infer<typeof Kept> | undefined> {
+  try {
+    return Kept.safeParse(JSON.parse(await readFile(path, 'utf8'))).data
+  } catch (error) {
+    if (error instanceof SyntaxError || hasSystemCode(error, 'ENOENT')) return undefined
+    throw error
+  }
+}
+
+function openAll(directory: string, digests: readonly Digest[]) {
+  return new Map(digests.map((digest) => [digest, openBlob(directory, digest)]))
+}
