@@ -61,7 +61,7 @@ for (const name of files) {
 test('a file with something else in it is not overwritten', () => {
   const refuses = (text: string, message: RegExp) =>
     assert.throws(() => renderUpdateService(spec, { text, file: 'f.yaml' }), { code: 'CONFIG_INVALID', message })
-  refuses('kind: Secret\n', /f\.yaml is no UpdateService/)
+  refuses('kind: Secret\n', /f\.yaml:1:1: not an UpdateService: apiVersion is not there/)
   refuses('a: [', /f\.yaml/)
   refuses('a: *b\n', /f\.yaml/)
   refuses('a: 1\n---\nb: 2\n', /several documents/)

@@ -4,9 +4,15 @@
  * Source: openshift/cincinnati-operator `api/v1/updateservice_types.go`; names and values as openshift/oc-mirror
  * `internal/pkg/clusterresources/clusterresources.go:UpdateServiceGenerator` writes them, without its time stamps.
  */
-import { type Document, parseAllDocuments, stringify } from 'yaml'
 import * as z from 'zod'
-import { KnownError } from '../errors/known-error.ts'
+import {
+  exactly,
+  keptMetadata,
+  Metadata,
+  parseResource,
+  type ResourceFile,
+  renderResource,
+} from './resource-document.ts'
 
 export interface UpdateServiceSpec {
   /** Repository of the release images, without tag. */
@@ -17,22 +23,12 @@ export interface UpdateServiceSpec {
 
 const apiVersion = 'updateservice.operator.openshift.io/v1'
 
-/** What oc-mirror says of itself, anew in every run. */
-const transient = ['createdAt', 'createdBy', 'oc-mirror_version']
-
-const strings = z.record(z.string(), z.string()).nullish()
-const UpdateService = z.object({
-  apiVersion: z.literal(apiVersion),
-  kind: z.literal('UpdateService'),
-  metadata: z.looseObject({
-    name: z.string(),
-    namespace: z.string().optional(),
-    annotations: strings,
-    labels: strings,
-  }),
+const UpdateService = z.looseObject({
+  apiVersion: exactly(apiVersion),
+  kind: exactly('UpdateService'),
+  metadata: Metadata.extend({ name: z.string() }),
   spec: z.looseObject({ replicas: z.int().min(1).optional() }),
 })
-type UpdateService = z.infer<typeof UpdateService>
 
 /**
  * YAML for `oc apply -f`. Of a file that is there already, everything is kept that is not decided by the mirror: replicas,
@@ -41,61 +37,16 @@ type UpdateService = z.infer<typeof UpdateService>
  * @param previous text of that file
  * @throws KnownError CONFIG_INVALID where it holds something else
  */
-export function renderUpdateService(spec: UpdateServiceSpec, previous?: { text: string; file: string }): string {
-  const kept = previous && parseUpdateService(previous)
-  const { name, namespace, annotations, labels, ...metadata } = kept?.metadata ?? { name: 'update-service-oc-mirror' }
+export function renderUpdateService(spec: UpdateServiceSpec, previous?: ResourceFile): string {
+  const kept = previous && parseResource(previous, UpdateService, 'an UpdateService')
+  const { name = 'update-service-oc-mirror', namespace = 'openshift-update-service' } = kept?.metadata ?? {}
   const { releases, graphDataImage } = spec
-  const { replicas, releases: _, graphDataImage: __, ...further } = kept?.spec ?? {}
-  const document = {
+  const { replicas = 2, releases: _, graphDataImage: __, ...further } = kept?.spec ?? {}
+  const resource = {
     apiVersion,
     kind: 'UpdateService',
-    metadata: {
-      name,
-      namespace: namespace ?? 'openshift-update-service',
-      ...withEntries('annotations', lasting(annotations)),
-      ...withEntries('labels', lasting(labels)),
-      ...metadata,
-    },
-    spec: { replicas: replicas ?? 2, releases, graphDataImage, ...further },
+    metadata: keptMetadata({ name, namespace }, kept?.metadata),
+    spec: { replicas, releases, graphDataImage, ...further },
   }
-  return stringify(document, { lineWidth: 0 })
-}
-
-/** Undefined where the file is empty. */
-function parseUpdateService({ text, file }: { text: string; file: string }): UpdateService | undefined {
-  const documents = parseAllDocuments(text, { prettyErrors: false, logLevel: 'error' })
-  const full = Array.isArray(documents) ? documents.filter(({ contents }) => contents !== null) : []
-  const [document, another] = full
-  if (!document) return undefined
-  if (another) throw invalid(file, 'it holds several documents')
-  const [error] = document.errors
-  if (error) throw invalid(file, error.message)
-  const result = UpdateService.safeParse(toPlain(document, file))
-  if (result.success) return result.data
-  const [issue] = result.error.issues
-  throw invalid(file, `${issue?.path.join('.')}: ${issue?.message}`)
-}
-
-function toPlain(document: Document, file: string): unknown {
-  try {
-    return document.toJS()
-  } catch (error) {
-    // An alias of nothing, or one that would unfold without end.
-    throw error instanceof ReferenceError ? invalid(file, error.message) : error
-  }
-}
-
-function lasting(entries: z.infer<typeof strings>): [string, string][] {
-  return Object.entries(entries ?? {}).filter(([name]) => !transient.includes(name))
-}
-
-function withEntries(field: string, entries: readonly (readonly [string, string])[]): object {
-  return entries.length === 0 ? {} : { [field]: Object.fromEntries(entries) }
-}
-
-function invalid(file: string, why: string): KnownError {
-  return new KnownError('CONFIG_INVALID', `${file} is no UpdateService: ${why}`, {
-    details: { file },
-    hint: 'Correct this file, or move it away: it is then written anew.',
-  })
+  return renderResource(resource, previous && { text: previous.text, kept })
 }
