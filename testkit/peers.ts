@@ -12,6 +12,7 @@ export type Peer =
   | 'regctl'
   | 'regsync'
   | 'oras'
+  | 'helm'
   | 'opm'
   | 'openssl'
   | 'gpg'

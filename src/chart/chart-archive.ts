@@ -216,7 +216,7 @@ function yamlOf(files: Files, path: string, origin: string): unknown {
   const content = files.get(path)
   if (!content) throw invalidChart(origin, `it has no ${path}`)
   try {
-    return parse(content.toString('utf8'), { logLevel: 'silent', maxAliasCount: 1000 }) as unknown
+    return parse(content.toString('utf8'), { logLevel: 'error', maxAliasCount: 1000 }) as unknown
   } catch (cause) {
     throw invalidChart(origin, `${path} is no YAML: ${cause instanceof Error ? cause.message : String(cause)}`, cause)
   }

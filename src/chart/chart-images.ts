@@ -88,7 +88,7 @@ function declaredBy(chart: Chart): FoundImage[] {
 
 function listIn(text: string | undefined): string[] {
   try {
-    const list: unknown = text === undefined ? [] : parse(text, { logLevel: 'silent' })
+    const list: unknown = text === undefined ? [] : parse(text, { logLevel: 'error' })
     if (!Array.isArray(list)) return []
     return list.flatMap((one: unknown) => {
       const image = typeof one === 'object' && one !== null && 'image' in one ? one.image : undefined

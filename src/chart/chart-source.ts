@@ -160,7 +160,7 @@ function fileName(digest: Digest): string {
 async function nameInDirectory(directory: string): Promise<string> {
   const path = join(directory, 'Chart.yaml')
   const text = await readable(path, readFile(path, 'utf8'))
-  const document: unknown = parse(text, { logLevel: 'silent' })
+  const document: unknown = parse(text, { logLevel: 'error' })
   const name = typeof document === 'object' && document !== null && 'name' in document ? document.name : undefined
   if (typeof name === 'string' && /^[\w.-]+$/.test(name) && name !== '..') return name
   throw invalidChart(`chart ${directory}`, 'Chart.yaml gives it no name')

@@ -38,9 +38,10 @@ async function filesBelow(root: string, folder: string, isIgnored: Ignores): Pro
   const found: string[] = []
   for (const name of names) {
     const path = folder === '' ? name : `${folder}/${name}`
+    if (isIgnored(path, false)) continue
     // As Helm: links of the machine that packs are followed.
     const status = await readable(join(root, path), stat(join(root, path)))
-    if (isIgnored(path, status.isDirectory())) continue
+    if (status.isDirectory() && isIgnored(path, true)) continue
     if (status.isDirectory()) found.push(...(await filesBelow(root, path, isIgnored)))
     else if (status.isFile()) found.push(path)
   }

@@ -88,13 +88,19 @@ const Entry = z.looseObject({
 /** @throws KnownError CHART_INVALID */
 export function parseRepositoryIndex(content: string, origin: string): RepositoryIndex {
   const sections = content.length > sectionedLength ? sectionsOf(content) : undefined
-  const entries = sections ?? entriesOf(parsed(content, origin), origin)
-  const read = (name: string) => {
-    const raw = entries.get(name)
-    const list = typeof raw === 'string' ? entriesOf(parsed(raw, origin), origin).get(name) : raw
-    return Array.isArray(list) ? list.flatMap((one) => indexedChart(name, one)) : []
+  if (!sections) {
+    const entries = entriesOf(parsed(content, origin), origin)
+    return { origin, names: [...entries.keys()], versions: (name) => chartsIn(name, entries.get(name)) }
   }
-  return { origin, names: [...entries.keys()], versions: read }
+  const read = (name: string) => {
+    const section = sections.get(name)
+    return section === undefined ? [] : chartsIn(name, entriesOf(parsed(section, origin), origin).get(name))
+  }
+  return { origin, names: [...sections.keys()], versions: read }
+}
+
+function chartsIn(name: string, list: unknown): IndexedChart[] {
+  return Array.isArray(list) ? list.flatMap((one) => indexedChart(name, one)) : []
 }
 
 /**
@@ -132,7 +138,7 @@ function parsed(content: string, origin: string): unknown {
   try {
     return /^\s*\{/.test(content)
       ? (JSON.parse(content) as unknown)
-      : (parse(content, { logLevel: 'silent' }) as unknown)
+      : (parse(content, { logLevel: 'error' }) as unknown)
   } catch (cause) {
     throw invalidIndex(origin, cause instanceof Error ? cause.message : String(cause), cause)
   }
