@@ -1,6 +1,7 @@
 /** A file of a catalog, cut into its documents, JSON or YAML by its first byte as `opm` does (k8s.io/apimachinery `pkg/util/yaml/decoder.go`). */
 import type { CatalogDocument } from './split-document.ts'
 import { JsonSplitter } from './split-json.ts'
+import type { WindowOptions } from './split-window.ts'
 import { YamlSplitter } from './split-yaml.ts'
 
 interface Splitter {
@@ -29,23 +30,21 @@ export async function* splitDocuments(
       continue
     }
     head = Buffer.concat([head, chunk])
-    splitter = chooseSplitter(head, expectedBytes)
-    // A parser of YAML takes the mark away by itself.
-    if (splitter) yield* splitter.push(splitter instanceof JsonSplitter ? blankMark(head) : head)
+    const offset = markLength(head)
+    splitter = chooseSplitter(head.subarray(offset), { expectedBytes, offset })
+    if (splitter) yield* splitter.push(head.subarray(offset))
   }
   if (splitter) yield* splitter.end()
 }
 
-/** Undefined while nothing but white space has come. */
-function chooseSplitter(head: Buffer, expectedBytes: number): Splitter | undefined {
-  const first = blankMark(head).find((byte) => byte > 0x20)
-  if (first === undefined) return undefined
-  return first === 0x7b ? new JsonSplitter(expectedBytes) : new YamlSplitter(expectedBytes)
+/** Undefined while nothing but white space has come, or a part of the mark. */
+function chooseSplitter(head: Buffer, options: WindowOptions): Splitter | undefined {
+  const first = head.find((byte) => byte > 0x20)
+  if (first === undefined || byteOrderMark.subarray(0, head.length).equals(head)) return undefined
+  return first === 0x7b ? new JsonSplitter(options) : new YamlSplitter(options)
 }
 
-/** White space instead of a byte order mark: places in the file stay what they are. */
-function blankMark(head: Buffer): Buffer {
-  return head.subarray(0, byteOrderMark.length).equals(byteOrderMark)
-    ? Buffer.concat([Buffer.from('   '), head.subarray(byteOrderMark.length)])
-    : head
+/** In bytes; 0 where there is none. */
+function markLength(head: Buffer): number {
+  return head.subarray(0, byteOrderMark.length).equals(byteOrderMark) ? byteOrderMark.length : 0
 }

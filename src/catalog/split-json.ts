@@ -8,7 +8,7 @@
  */
 import { type CatalogDocument, DocumentFault, headOf } from './split-document.ts'
 import { JsonFault, JsonScanner } from './split-json-scanner.ts'
-import { SplitWindow } from './split-window.ts'
+import { SplitWindow, type WindowOptions } from './split-window.ts'
 
 /** From here on a document loses its long strings; bundles of today have some hundred kilobytes. */
 const giantBytes = 8 * 1024 * 1024
@@ -30,9 +30,8 @@ export class JsonSplitter {
   #searched = 0
   #wrongGuesses = 0
 
-  /** @param expectedBytes as for SplitWindow */
-  constructor(expectedBytes: number) {
-    this.#window = new SplitWindow(expectedBytes)
+  constructor(options: WindowOptions) {
+    this.#window = new SplitWindow(options)
   }
 
   /** @throws DocumentFault */
@@ -85,7 +84,9 @@ export class JsonSplitter {
     const value = parse(view.toString('utf8', 0, end))
     if (value !== undefined) {
       this.#wrongGuesses = 0
-      return this.#take(end, value)
+      let length = end
+      while (isSpace(view[length - 1] ?? 0)) length -= 1
+      return this.#take(length, value)
     }
     this.#wrongGuesses += 1
     this.#startScan()

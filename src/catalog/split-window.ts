@@ -2,15 +2,22 @@
 
 const smallestBytes = 64 * 1024
 
+export interface WindowOptions {
+  /** So many bytes will come at most, or so many in one go. */
+  readonly expectedBytes: number
+  /** Of the first byte that will come, in the file. */
+  readonly offset: number
+}
+
 export class SplitWindow {
   #bytes: Buffer
   #start = 0
   #end = 0
-  #offset = 0
+  #offset: number
   #dropped = 0
 
-  /** @param expectedBytes so many will come at most, or so many in one go */
-  constructor(expectedBytes: number) {
+  constructor({ expectedBytes, offset }: WindowOptions) {
+    this.#offset = offset
     this.#bytes = Buffer.allocUnsafeSlow(Math.max(smallestBytes, expectedBytes))
   }
 

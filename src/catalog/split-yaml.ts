@@ -4,7 +4,7 @@
  */
 import { parseDocument } from 'yaml'
 import { type CatalogDocument, DocumentFault, headOf } from './split-document.ts'
-import { SplitWindow } from './split-window.ts'
+import { SplitWindow, type WindowOptions } from './split-window.ts'
 
 /** The tree of a document takes some twenty times its size. */
 const maxBytes = 16 * 1024 * 1024
@@ -16,9 +16,8 @@ export class YamlSplitter {
   /** Up to here the document was searched for its end. */
   #searched = 0
 
-  /** @param expectedBytes as for SplitWindow */
-  constructor(expectedBytes: number) {
-    this.#window = new SplitWindow(expectedBytes)
+  constructor(options: WindowOptions) {
+    this.#window = new SplitWindow(options)
   }
 
   /** @throws DocumentFault */
@@ -69,16 +68,16 @@ export class YamlSplitter {
     const { view, offset } = this.#window
     const bytes = view.subarray(0, length)
     const text = bytes.toString('utf8')
-    const leading = Buffer.byteLength(/^(?:[ \t]*(?:[#%].*)?\r?(?:\n|$)|\uFEFF)*/.exec(text)?.[0] ?? '')
+    const leading = Buffer.byteLength(/^(?:[ \t]*(?:[#%].*)?\r?(?:\n|$))*/.exec(text)?.[0] ?? '')
     if (leading < length) {
-      const value = this.#parse(text, bytes)
+      const value = this.#parse(text, leading)
       yield { offset: offset + leading, length: length - leading - trailingSpace(bytes), value }
     }
     this.#window.consume(consumed)
     this.#searched = 0
   }
 
-  #parse(text: string, bytes: Buffer): unknown {
+  #parse(text: string, start: number): unknown {
     const json = text.trimStart().startsWith('{') ? parseJson(text) : undefined
     if (json !== undefined) return json
     const document = parseDocument(text, { merge: true, prettyErrors: false, logLevel: 'error' })
@@ -89,7 +88,7 @@ export class YamlSplitter {
     } catch (cause) {
       // An alias without an anchor, or more of them than anybody writes.
       if (!(cause instanceof ReferenceError)) throw cause
-      throw new DocumentFault(cause.message, { offset: this.#window.offset, head: headOf(bytes), cause })
+      throw this.#fault(cause.message, start)
     }
   }
 
