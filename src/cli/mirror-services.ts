@@ -14,6 +14,7 @@ import { SignatureStore, signatureStores } from '../trust/signature-store.ts'
 import type { CliContext } from './context.ts'
 import { versionFilter } from './graph-access.ts'
 import type { MirrorOptions } from './mirror-options.ts'
+import { sideAccess } from './side-access.ts'
 import { openWeb } from './web-access.ts'
 
 export interface OpenServices {
@@ -40,7 +41,9 @@ export async function openServices(
     versionFilter: versionFilter(env),
     trust: await openTrust(options, { workspace, web }, context),
     checkImage: options.securePolicy ? await openPolicy(options, web, context) : undefined,
-    making: { web, cwd, updateUrl, tell: (line) => log.info(line) },
+    cwd,
+    charts: { web, credentials: sideAccess('src', options, context).credentials, helm: { env, clock } },
+    making: { web, updateUrl, tell: (line) => log.info(line) },
   }
   return { services, close: () => web.close() }
 }

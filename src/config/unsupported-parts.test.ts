@@ -27,7 +27,7 @@ function read(text: string, apiVersion = 'v2alpha1') {
   return readImageSetConfiguration({ file: 'isc.yaml', text: head + text })
 }
 
-const everything = ['9:3 operator', '15:5 additional', '16:3 helm']
+const everything = ['15:5 additional']
 /** The platforms of an image go with it. */
 const undeletable = ['8:5 release', '9:3 operator', '14:5 additional', '15:5 additional', '16:3 helm']
 
@@ -56,9 +56,9 @@ test('what is carried out is not among them', () => {
     kubeVirtContainer: true
     channels: [{name: stable-4.18}]
     platforms: [{os: linux, architecture: amd64}]
-  operators: []
+  operators: [{catalog: 'a.b/c:1'}]
   additionalImages: [{name: quay.io/a/b:1, targetRepo: c, platforms: [{os: linux, architecture: arm64}]}]
-  helm: {repositories: [], local: []}
+  helm: {repositories: [], local: [{name: a, path: ./a.tgz}]}
   blockedImages: [{name: aws}]
 `
   assert.deepEqual(unsupportedParts(read(text)), [])
@@ -66,17 +66,17 @@ test('what is carried out is not among them', () => {
 })
 
 test('it is refused, but for the classes that the policy leaves out', () => {
-  const loaded = read(`mirror:\n  operators: [{catalog: 'a.b/c:1'}]\n  additionalImages: [{name: quay.io/a/b:1}]\n`)
+  const loaded = read(`mirror:\n  operators: [{catalog: 'a.b/c:1'}]\n  additionalImages: [{name: 'oci:///a/b'}]\n`)
   assert.throws(() => refuseUnsupported(loaded), {
     code: 'CONFIG_INVALID',
-    message: /^isc\.yaml:4:3: mirror\.operators: .* not carried out .*; take the section out/,
+    message: /^isc\.yaml:5:23: mirror\.additionalImages\[0\]\.name: .* not carried out .*; push the image/,
     hint: /failurePolicy/,
   })
-  assert.throws(() => refuseUnsupported(loaded, { operator: 'warn', helm: 'skip' }), { code: 'CONFIG_INVALID' })
-  const leftOut = refuseUnsupported(loaded, { operator: 'skip' })
+  assert.throws(() => refuseUnsupported(loaded, { additional: 'warn', operator: 'skip' }), { code: 'CONFIG_INVALID' })
+  const leftOut = refuseUnsupported(loaded, { additional: 'skip' })
   const { mirror } = withoutClasses(loaded.configuration, new Set(leftOut.map((part) => part.class)))
-  assert.deepEqual(mirror.operators, [])
-  assert.equal(mirror.additionalImages.length, 1)
+  assert.deepEqual(mirror.additionalImages, [])
+  assert.equal(mirror.operators.length, 1)
 })
 
 test('what loads without effect is told with the reason', () => {

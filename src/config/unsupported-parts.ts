@@ -30,7 +30,7 @@ type Content = ImageSetConfiguration['mirror'] | DeleteImageSetConfiguration['de
 /** What is asked for and not carried out: to be refused, or left out where the failure policy of its class says `skip`. */
 export function unsupportedParts({ configuration, file }: Loaded): UnsupportedPart[] {
   const { section, content } = contentOf(configuration)
-  const found = [...unsupportedImages(content), ...(section === 'delete' ? undeletablePlatforms(content) : [])].map(
+  const found = [...unsupportedImages(content), ...(section === 'delete' ? undeletable(content) : [])].map(
     ([path, of, [what, remedy]]): UnsupportedPart => {
       const field = formatPath([section, ...path])
       const summary = `${field}: ${what} is not carried out by this version of sallyport`
@@ -84,8 +84,16 @@ export function withoutClasses(
 type Part = readonly [path: ValuePath, of: ContentClass, words: readonly [what: string, instead: string]]
 
 /** A name at the target stands for all platforms of an image: who names some of them may mean to keep the others. */
-function undeletablePlatforms({ platform, additionalImages }: Content): Part[] {
+function undeletable({ platform, operators, helm, additionalImages }: Content): Part[] {
   const parts: Part[] = []
+  if (operators.length > 0) {
+    const instead = 'take the section out, and name the images in delete.additionalImages'
+    parts.push([['operators'], 'operator', ['deleting operators', instead]])
+  }
+  if (helm?.repositories?.length || helm?.local?.length) {
+    const instead = 'take the section out, and name the images of the charts in delete.additionalImages'
+    parts.push([['helm'], 'helm', ['deleting charts', instead]])
+  }
   if (platform?.platforms?.length) {
     const instead =
       'take it out: a release is deleted with all its platforms; architectures: [multi] chooses that payload'
@@ -99,16 +107,8 @@ function undeletablePlatforms({ platform, additionalImages }: Content): Part[] {
   return parts
 }
 
-function unsupportedImages({ operators, helm, additionalImages }: Content): Part[] {
+function unsupportedImages({ additionalImages }: Content): Part[] {
   const parts: Part[] = []
-  if (operators.length > 0) {
-    const instead = 'take the section out, or leave operators to oc-mirror'
-    parts.push([['operators'], 'operator', ['filtering operator catalogs', instead]])
-  }
-  if (helm?.repositories?.length || helm?.local?.length) {
-    const instead = 'take the section out, and name the images of the charts in mirror.additionalImages'
-    parts.push([['helm'], 'helm', ['finding the images of Helm charts', instead]])
-  }
   for (const [index, { name }] of additionalImages.entries()) {
     const path: ValuePath = ['additionalImages', index]
     if (isLocalLayout(name)) {

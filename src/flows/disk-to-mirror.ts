@@ -25,7 +25,7 @@ import { graphsFromDocuments } from '../release/graph-document.ts'
 import type { GraphSource } from '../release/graph-source.ts'
 import { signaturesFromDocuments } from '../trust/signature-documents.ts'
 import type { SignatureSource } from '../trust/signature-source.ts'
-import { unpackDocuments } from './archive-documents.ts'
+import { type Documents, unpackDocuments } from './archive-documents.ts'
 import type { MirrorServices } from './mirror-services.ts'
 import { type MirrorRequest, type MirrorResult, mirrorToMirror } from './mirror-to-mirror.ts'
 import { openOcMirrorSource } from './oc-mirror-source.ts'
@@ -128,6 +128,7 @@ async function loadArchive(
     const services = closedServices(request, {
       graphs: graphsFromDocuments(documents),
       signatures: signaturesFromDocuments(documents),
+      documents,
     })
     const result = await mirrorToMirror({ ...request, config, source, isLocalSource: true, services })
     if (!request.isDryRun) await record(archive, result, request)
@@ -137,19 +138,27 @@ async function loadArchive(
   }
 }
 
+interface Carried {
+  readonly graphs: GraphSource
+  readonly signatures: SignatureSource
+  readonly documents?: Documents
+}
+
 /**
  * What the archive carries answers instead of the services of the connected side. The answers of the update graph are kept:
  * a deletion asks for them.
  */
 function closedServices(
   { workspace, services = {}, clock }: DiskToMirrorRequest,
-  { graphs, signatures }: { readonly graphs: GraphSource; readonly signatures: SignatureSource },
+  { graphs, signatures, documents }: Carried,
 ): MirrorServices {
   const directory = graphCacheDirectory(workspace.root)
   return {
     ...services,
     graphs: withGraphCache(graphs, { directory, clock, report: () => undefined }),
     trust: services.trust?.with({ signatures, mayBeMissing: true }),
+    charts: undefined,
+    documents,
     making: undefined,
   }
 }

@@ -30,6 +30,7 @@ export interface MadeOptions {
   readonly making?: Making | undefined
   /** Classes that are left out. */
   readonly skip: ReadonlySet<ContentClass>
+  readonly cwd?: string | undefined
   readonly bootFiles: readonly WantedFile[]
   /** What others made is looked at as any image is: the base of the graph image. */
   readonly check?: CheckImage | undefined
@@ -40,7 +41,7 @@ export interface MadeOptions {
 export async function selectMade({ mirror }: ImageSetConfiguration, options: MadeOptions): Promise<MadeSelection> {
   const { target, workspace, local, making, skip, bootFiles, signal } = options
   const files = await selectFiles(mirror.files ?? [], {
-    ...{ target, skip, bootImages: bootFiles, cwd: making?.cwd ?? '' },
+    ...{ target, skip, bootImages: bootFiles, cwd: options.cwd ?? '' },
     ...(making && local && { making: { ...making, local, workspace, signal } }),
   })
   const isGraphWanted = mirror.platform?.graph === true && !skip.has('release')

@@ -2,6 +2,8 @@
 import type { CheckImage } from '../mirror/resolve-images.ts'
 import type { GraphSource } from '../release/graph-source.ts'
 import type { WebClient } from '../remote/web-client.ts'
+import type { Documents } from './archive-documents.ts'
+import type { ChartTools } from './charts.ts'
 import type { ReleaseTrust } from './release-trust.ts'
 
 export interface MirrorServices {
@@ -13,14 +15,18 @@ export interface MirrorServices {
   readonly trust?: ReleaseTrust | undefined
   /** Verifies every image, by a policy. */
   readonly checkImage?: CheckImage | undefined
+  /** What relative paths of the configuration are relative to. Default: the directory that the process works in. */
+  readonly cwd?: string | undefined
+  /** For charts; absent where the source is an archive, whose `documents` say what was found in them. */
+  readonly charts?: ChartTools | undefined
+  /** What the archive carries beside images. */
+  readonly documents?: Documents | undefined
   /** For images that are made here; absent where the source is an archive, which has them. */
   readonly making?: Making | undefined
 }
 
 export interface Making {
   readonly web: WebClient
-  /** What paths of files are relative to. */
-  readonly cwd: string
   /** `UPDATE_URL_OVERRIDE`: graph data is asked for at the same place. */
   readonly updateUrl?: string | undefined
   /** Takes what people should know, a line at a time. */

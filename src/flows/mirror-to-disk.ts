@@ -40,7 +40,7 @@ import type { ContentSource } from '../oci/content.ts'
 import type { Digest } from '../oci/digest.ts'
 import { formatReference } from '../oci/reference.ts'
 import { type RecordingGraphs, recordingGraphs } from '../release/graph-document.ts'
-import { packDocuments } from './archive-documents.ts'
+import { type Documents, packDocuments } from './archive-documents.ts'
 import { keptMadeImages } from './made-images.ts'
 import { imageChecks, type MirrorServices } from './mirror-services.ts'
 import { selectPlanned } from './planned-selection.ts'
@@ -116,6 +116,8 @@ interface Wanted {
   readonly whole: ReadonlyMap<SelectedImage, readonly ArchiveImage[]>
   /** All others that could be resolved. */
   readonly resolved: readonly ResolvedImage[]
+  /** What travels beside images. */
+  readonly documents: Documents
 }
 
 type Noticed = Pick<WantedSelection, 'blocked' | 'retry' | 'findings'>
@@ -171,7 +173,8 @@ class DiskRun {
     const run = { workspace, signal, services: this.#services, failures: this.#failures }
     const planned = await selectPlanned(plan, { ...run, target: archiveTarget, source: this.#source })
     this.#source = planned.source
-    return { images: planned.images, resolved: planned.resolved, whole: new Map(), blocked: [], findings: [] }
+    const { images, resolved } = planned
+    return { images, resolved, whole: new Map(), documents: new Map(), blocked: [], findings: [] }
   }
 
   async #selectWanted(base: ArchiveBase): Promise<Wanted & Noticed> {
@@ -236,7 +239,12 @@ class DiskRun {
     }
   }
 
-  #prepare({ images, whole, resolved }: Wanted, base: ArchiveBase): Prepared {
+  #documents(found: Documents): Documents {
+    const { trust } = this.#services
+    return new Map([...(this.#graphs?.documents() ?? []), ...(trust?.documents() ?? []), ...found])
+  }
+
+  #prepare({ images, whole, resolved, documents }: Wanted, base: ArchiveBase): Prepared {
     const { onEvent, configuration, volumeBytes } = this.#request
     const groups = new Map(
       groupAttached(resolved).map((group) => [formatReference(group.image.selected.destination), group]),
@@ -258,7 +266,7 @@ class DiskRun {
       configuration,
       ...contentOf(plan, base.holds),
       images: records,
-      ...packDocuments(new Map([...(this.#graphs?.documents() ?? []), ...(this.#services.trust?.documents() ?? [])])),
+      ...packDocuments(this.#documents(documents)),
       ...(failed.length > 0 && { failed }),
       plan: () => planLines(plan),
     }

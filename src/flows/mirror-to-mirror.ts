@@ -8,6 +8,7 @@ import type { ImageSetConfiguration } from '../config/image-set-configuration.ts
 import type { Finding } from '../errors/finding.ts'
 import { mapConcurrently } from '../host/concurrency.ts'
 import { checkFreeSpace } from '../host/free-space.ts'
+import { writeCatalogResources } from '../mirror/catalog-resources.ts'
 import type { ResolvedImage } from '../mirror/closure.ts'
 import { formatMirrorTarget, type MirrorTarget } from '../mirror/destination.ts'
 import { distrustBlobs } from '../mirror/distrust.ts'
@@ -38,6 +39,7 @@ import type { ContentSource, ContentTarget } from '../oci/content.ts'
 import type { Digest } from '../oci/digest.ts'
 import { formatReference } from '../oci/reference.ts'
 import { imageChecks, type MirrorServices } from './mirror-services.ts'
+import { arrivedCatalogs } from './operator-resources.ts'
 import { type PlannedSelection, selectPlanned } from './planned-selection.ts'
 import { type Retry, selectWanted, type WantedSelection } from './select-wanted.ts'
 
@@ -111,6 +113,7 @@ class MirrorRun {
   readonly #failures: Failures
   readonly #policy: FailurePolicy
   readonly #services: MirrorServices
+  readonly #findings: Finding[] = []
 
   constructor(request: MirrorRequest) {
     this.#request = request
@@ -135,7 +138,8 @@ class MirrorRun {
     const movable = resolved.filter(({ selected }) => !failures.has(selected))
     const plan = planMirror(this.#targetName, movable, (image) => present.has(image))
     onEvent({ type: 'mirror.planned', totals: plan.totals })
-    const about = { findings: [...findings, ...(this.#services.trust?.findings ?? [])], policy: this.#policy }
+    this.#findings.push(...findings, ...(this.#services.trust?.findings ?? []))
+    const about = { findings: this.#findings, policy: this.#policy }
     const base = { images, plan, proven, blocked, ...about, ...(retry && { retry }) }
     if (isDryRun) return { ...base, ...this.#outcome(), files: [await this.#writeMapping(images, resolved)] }
     const report = movable.length > 0 ? await this.#transfer(plan, suspects) : undefined
@@ -259,7 +263,18 @@ class MirrorRun {
     const signatures = this.#services.trust?.signaturesOf(releases) ?? new Map()
     const configMaps = await writeSignatureConfigMaps(workspace, signatures)
     const hasGraph = arrived.some(({ source }) => isGraphImage(source))
-    return [...sets, ...configMaps, ...(hasGraph ? [await writeUpdateService(workspace, this.#request.target)] : [])]
+    const updates = hasGraph ? [await writeUpdateService(workspace, this.#request.target)] : []
+    return [...sets, ...configMaps, ...updates, ...(await this.#writeCatalogs(arrived))]
+  }
+
+  async #writeCatalogs(arrived: readonly SelectedImage[]): Promise<readonly string[]> {
+    const { config, workspace, target } = this.#request
+    if (!arrived.some(({ isCatalog }) => isCatalog)) return []
+    const done = (await readDone(workspace)).get(this.#targetName) ?? []
+    const catalogs = await arrivedCatalogs(config.mirror.operators, { target, done, cwd: this.#services.cwd ?? '' })
+    const { files, findings } = await writeCatalogResources(workspace, catalogs)
+    this.#findings.push(...findings)
+    return files
   }
 
   async #writeMapping(images: readonly SelectedImage[], resolved: readonly ResolvedImage[]): Promise<string> {
@@ -286,6 +301,7 @@ function doneImage({ selected, digest }: ResolvedImage, attached: readonly Resol
     class: selected.class,
     why: selected.why,
     ...(selected.isReleaseImage && { isReleaseImage: true }),
+    ...(selected.isCatalog && { isCatalog: true }),
     ...(selected.platforms && { platforms: selected.platforms.map(formatPlatform) }),
     attached: attached.map((image) => ({
       destination: formatReference(image.selected.destination),

@@ -4,11 +4,14 @@ import { formatMirrorTarget, type MirrorTarget } from '../mirror/destination.ts'
 import { readFailed, selectFailed } from '../mirror/failed.ts'
 import { type FailurePolicy, skippedClasses } from '../mirror/failure-policy.ts'
 import type { MadeImage } from '../mirror/made-content.ts'
-import { distinctImages, selectImages } from '../mirror/select.ts'
+import { distinctImages, selectImages, withoutBlocked } from '../mirror/select.ts'
 import type { SelectOptions } from '../mirror/select-release.ts'
-import type { Selection } from '../mirror/selection.ts'
+import type { ContentClass, SelectedImage, Selection } from '../mirror/selection.ts'
+import type { Documents } from './archive-documents.ts'
+import { type ChartImages, selectChartImages } from './charts.ts'
 import { selectMade } from './made-images.ts'
 import type { MirrorServices } from './mirror-services.ts'
+import { type OperatorSelection, selectOperators } from './operators.ts'
 
 export interface WantedOptions extends SelectOptions {
   readonly config: ImageSetConfiguration
@@ -22,6 +25,8 @@ export interface WantedOptions extends SelectOptions {
 export interface WantedSelection extends Selection {
   /** To be laid over the source. */
   readonly made: readonly MadeImage[]
+  /** For the other side of the gap, beside images. */
+  readonly documents: Documents
   /** What `--retry-failed` made of the last run. */
   readonly retry?: Retry
 }
@@ -46,18 +51,51 @@ export async function selectWanted(options: WantedOptions): Promise<WantedSelect
   const made = await selectMade(config, {
     ...options,
     making: services.making,
+    cwd: services.cwd,
     check: services.checkImage,
     skip,
     bootFiles,
   })
+  const others = [...images.images, ...made.images]
+  const charts = await selectAllowedCharts(options, skip)
+  const operators = await selectAllowedOperators(options, { skip, others: [...others, ...charts.images] })
+  const all = [images, made, charts, operators]
   const selection = {
-    ...{ made: made.made, blocked: images.blocked },
-    images: distinctImages([...images.images, ...made.images]),
-    unreadable: [...images.unreadable, ...made.unreadable],
-    findings: [...images.findings, ...made.findings],
+    made: [...made.made, ...charts.made, ...operators.made],
+    documents: charts.documents,
+    blocked: [...images.blocked, ...charts.blocked, ...operators.blocked],
+    images: distinctImages([...others, ...charts.images, ...operators.images]),
+    unreadable: all.flatMap(({ unreadable }) => unreadable),
+    findings: all.flatMap(({ findings }) => findings),
   }
   if (!isRetry) return selection
   const failed = (await readFailed(workspace)).get(formatMirrorTarget(target)) ?? []
   const again = selectFailed(selection.images, failed)
   return { ...selection, images: again.images, retry: { tried: again.images.length, gone: again.gone.length } }
+}
+
+async function selectAllowedCharts(
+  { config: { mirror }, services, local, ...options }: WantedOptions,
+  skip: ReadonlySet<ContentClass>,
+): Promise<ChartImages & Pick<Selection, 'blocked'>> {
+  const { charts, documents, cwd = '' } = services
+  const content = skip.has('helm') ? undefined : mirror.helm
+  const found = await selectChartImages(content, { ...options, cwd, documents, tools: local && charts })
+  return { ...found, ...withoutBlocked(found.images, mirror) }
+}
+
+interface Beside {
+  readonly skip: ReadonlySet<ContentClass>
+  /** Images of other classes. */
+  readonly others: readonly SelectedImage[]
+}
+
+async function selectAllowedOperators(
+  { config: { mirror }, services, local, ...options }: WantedOptions,
+  { skip, others }: Beside,
+): Promise<OperatorSelection & Pick<Selection, 'blocked'>> {
+  const entries = skip.has('operator') ? [] : mirror.operators
+  const isMaking = local !== undefined
+  const found = await selectOperators(entries, { ...options, local, isMaking, others, check: services.checkImage })
+  return { ...found, ...withoutBlocked(found.images, mirror) }
 }

@@ -42,13 +42,19 @@ export async function selectImages(
   const additional = skip.has('additional')
     ? []
     : mirror.additionalImages.map((image) => selectAdditional(image, target))
-  const blocked = mirror.blockedImages.map(({ name }) => compileGoRegExp(name))
-  const wanted = [...release.images, ...additional]
-  return {
-    ...release,
-    images: distinctImages(wanted.filter(({ source }) => !isBlocked(source, blocked))),
-    blocked: wanted.filter(({ source }) => isBlocked(source, blocked)),
-  }
+  const { images, blocked } = withoutBlocked([...release.images, ...additional], mirror)
+  return { ...release, images: distinctImages(images), blocked }
+}
+
+/** What `blockedImages` forbids is told apart. */
+export function withoutBlocked(
+  wanted: readonly SelectedImage[],
+  { blockedImages }: Pick<ImageSetConfiguration['mirror'], 'blockedImages'>,
+): Pick<Selection, 'images' | 'blocked'> {
+  const patterns = blockedImages.map(({ name }) => compileGoRegExp(name))
+  const [images, blocked]: [SelectedImage[], SelectedImage[]] = [[], []]
+  for (const image of wanted) (isBlocked(image.source, patterns) ? blocked : images).push(image)
+  return { images, blocked }
 }
 
 const nothing: ImageSelection = { images: [], blocked: [], unreadable: [], findings: [], bootFiles: [] }

@@ -1,0 +1,249 @@
+/**
+ * From the operator catalogs of a configuration to images: each catalog filtered, made anew, and mirrored with the images of
+ * the bundles in it.
+ *
+ * Where the source is an archive, the catalog is the one that was made on the connected side; choosing from it by the same
+ * configuration gives the same bundles.
+ */
+import { join } from 'node:path'
+import type { Catalog } from '../catalog/meta.ts'
+import { readCatalog } from '../catalog/read-catalog.ts'
+import { rebuildCatalog } from '../catalog/rebuild.ts'
+import { selectBundles } from '../catalog/select-bundles.ts'
+import type { CatalogSelection } from '../catalog/selection.ts'
+import type { OperatorContent } from '../config/image-set-content.ts'
+import type { Finding } from '../errors/finding.ts'
+import { KnownError } from '../errors/known-error.ts'
+import { resolveImage } from '../mirror/closure.ts'
+import type { MirrorTarget } from '../mirror/destination.ts'
+import { type LocalContent, unknownManifest } from '../mirror/local-content.ts'
+import { type MadeImage, madeRegistry, type OpenMadeBlob, rootOf } from '../mirror/made-content.ts'
+import { catalogDestination, layoutDirectory } from '../mirror/operator-destination.ts'
+import type { CheckImage } from '../mirror/resolve-images.ts'
+import { type ChosenBundles, operatorImages } from '../mirror/select-operators.ts'
+import type { SelectedImage, Selection, UnreadableImage } from '../mirror/selection.ts'
+import type { Workspace } from '../mirror/workspace.ts'
+import type { ContentSource, RawManifest } from '../oci/content.ts'
+import { type Digest, digestOf, hexOf } from '../oci/digest.ts'
+import { blobsOf, parseManifest } from '../oci/manifest.ts'
+import { formatReference, parseReference, type Reference } from '../oci/reference.ts'
+import {
+  type CatalogLocation,
+  layoutRegistry,
+  type OpenedCatalog,
+  type OpenedImage,
+  openCatalog,
+} from './open-catalog.ts'
+
+type OperatorEntry = OperatorContent[number]
+
+export interface OperatorOptions {
+  readonly target: MirrorTarget
+  readonly workspace: Workspace
+  readonly source: ContentSource
+  readonly local?: LocalContent | undefined
+  /** True where catalogs are filtered here; false where the source is an archive, which has them filtered. */
+  readonly isMaking: boolean
+  /** Images of other classes: an operator does not take their names. */
+  readonly others: readonly SelectedImage[]
+  /** A catalog that is filtered here is looked at as any image is, before it is read. */
+  readonly check?: CheckImage | undefined
+  readonly signal: AbortSignal
+}
+
+export interface OperatorSelection extends Pick<Selection, 'images' | 'unreadable' | 'findings'> {
+  readonly made: readonly MadeImage[]
+}
+
+/** One catalog, read and chosen from. */
+interface ChosenCatalog {
+  readonly image: SelectedImage
+  readonly made?: MadeImage
+  readonly bundles: ChosenBundles
+  readonly findings: readonly Finding[]
+}
+
+/** @throws KnownError DISK_FULL, CONFIG_INVALID; what is wrong with single catalogs and images is in the result */
+export async function selectOperators(entries: OperatorContent, options: OperatorOptions): Promise<OperatorSelection> {
+  const chosen: ChosenCatalog[] = []
+  const unreadable: UnreadableImage[] = []
+  // One after the other: each may need much memory.
+  for (const entry of entries) {
+    try {
+      chosen.push(await chooseFrom(entry, options))
+    } catch (error) {
+      options.signal.throwIfAborted()
+      if (!(error instanceof KnownError) || !isOfCatalog(error)) throw error
+      unreadable.push({ image: catalogImage(entry, options.target), error })
+    }
+  }
+  const catalogs = chosen.map(({ image }) => image)
+  const { target, others } = options
+  const bundles = operatorImages(
+    chosen.map((one) => one.bundles),
+    { target, others: [...others, ...catalogs] },
+  )
+  return {
+    images: [...catalogs, ...bundles.images],
+    made: chosen.flatMap(({ made }) => (made ? [made] : [])),
+    unreadable: [...unreadable, ...bundles.unreadable],
+    findings: chosen.flatMap(({ findings }) => findings),
+  }
+}
+
+function isOfCatalog({ code }: KnownError): boolean {
+  return /^(?:CATALOG|POLICY|SIGNATURE|MANIFEST|BLOB|LAYER|REGISTRY|REFERENCE|ARCHIVE|FILE)_/.test(code)
+}
+
+async function chooseFrom(entry: OperatorEntry, options: OperatorOptions): Promise<ChosenCatalog> {
+  const { source, local, signal } = options
+  const location = options.isMaking || !isFiltered(entry) ? locationOf(entry) : madeLocation(entry)
+  const bring =
+    local &&
+    ((repository: Reference, layer: Parameters<LocalContent['bringBlob']>[2], from: ContentSource) =>
+      local.bringBlob(from, repository, layer, signal))
+  const opened = await openCatalog(location, { source, signal, ...(bring && { bring }) })
+  try {
+    if (options.isMaking && isFiltered(entry)) await checkBase(entry, opened, options)
+    const catalog = await readCatalog(opened.files, { signal })
+    const selection = selectBundles(catalog, entry)
+    const bundles = { catalog: entry.catalog, bundles: keptBundles(catalog, selection), platforms: entry.platforms }
+    const { image, made } = await mirrored(entry, { opened, catalog, selection }, options)
+    return { image, bundles, findings: selection.findings, ...(made && { made }) }
+  } finally {
+    await opened.close()
+  }
+}
+
+async function checkBase(entry: OperatorEntry, { image }: OpenedCatalog, { check, signal, target }: OperatorOptions) {
+  if (!check || !image) return
+  const { source, reference, digest } = image
+  const selected = selectedCatalog(entry, { source: { ...reference, digest }, target, digest })
+  const [resolved] = await resolveImage(selected, { source, signal, withoutAttached: true })
+  if (resolved) await check({ image: resolved, attached: [] }, { source, signal })
+}
+
+/** True where the catalog is made anew: all of it was not asked for, or a cluster cannot take it as it lies. */
+export function isFiltered({ catalog, full, packages }: OperatorEntry): boolean {
+  return layoutDirectory(catalog) !== undefined || full !== true || (packages?.length ?? 0) > 0
+}
+
+function locationOf({ catalog }: OperatorEntry): CatalogLocation {
+  const layout = layoutDirectory(catalog)
+  if (layout === undefined) return { kind: 'registry', reference: parseReference(catalog.replace(/^docker:\/\//, '')) }
+  const [, directory = layout, image] = /^(.*?)(?::([^/:]+))?$/.exec(layout) ?? []
+  return { kind: 'layout', directory, ...(image !== undefined && { image }) }
+}
+
+/** Follows from the configuration alone, so that both sides of the gap know it. */
+function madeReference({ catalog, targetCatalog, targetTag, targetName }: OperatorEntry): Reference {
+  const naming = digestOf(JSON.stringify([catalog, targetCatalog, targetTag, targetName]))
+  const name = catalog
+    .replace(/[:@][^/]*$/, '')
+    .replace(/^.*\//, '')
+    .toLowerCase()
+    .replaceAll(/[^a-z0-9]+/g, '-')
+  const repository = `catalogs/${name.replaceAll(/^-+|-+$/g, '') || 'catalog'}`
+  return { registry: madeRegistry, repository, tag: hexOf(naming).slice(0, 12) }
+}
+
+function madeLocation(entry: OperatorEntry): CatalogLocation {
+  return { kind: 'registry', reference: madeReference(entry) }
+}
+
+function* bundlesOf(catalog: Catalog, { kept }: CatalogSelection) {
+  for (const { name, bundles } of kept.values()) {
+    const of = catalog.packages.get(name)
+    for (const bundle of bundles) {
+      const meta = of?.bundles.get(bundle)
+      if (meta) yield meta
+    }
+  }
+}
+
+function keptBundles(catalog: Catalog, selection: CatalogSelection): ChosenBundles['bundles'] {
+  return [...bundlesOf(catalog, selection)]
+}
+
+interface ReadCatalog {
+  readonly opened: OpenedCatalog
+  readonly catalog: Catalog
+  readonly selection: CatalogSelection
+}
+
+async function mirrored(
+  entry: OperatorEntry,
+  { opened, catalog, selection }: ReadCatalog,
+  { target, workspace, isMaking, signal }: OperatorOptions,
+): Promise<Pick<ChosenCatalog, 'image' | 'made'>> {
+  const { image } = opened
+  if (!image) throw unknownManifest(opened.name)
+  if (!isMaking || !isFiltered(entry)) {
+    const source = isFiltered(entry) ? madeReference(entry) : parseReference(entry.catalog.replace(/^docker:\/\//, ''))
+    return { image: selectedCatalog(entry, { source, target, digest: image.digest }) }
+  }
+  const made = await makeCatalog(entry, { image, opened, catalog, selection, workspace, signal })
+  const digest = rootOf(made).descriptor.digest
+  return { image: selectedCatalog(entry, { source: made.reference, target, digest }), made }
+}
+
+interface Making extends ReadCatalog {
+  readonly image: OpenedImage
+  readonly workspace: Workspace
+  readonly signal: AbortSignal
+}
+
+async function makeCatalog(entry: OperatorEntry, making: Making): Promise<MadeImage> {
+  const { image, opened, catalog, selection, workspace, signal } = making
+  const { registry, repository } = image.reference
+  const reference = madeReference(entry)
+  const architectures = entry.platforms?.map(({ architecture }) => architecture)
+  const rebuilt = await rebuildCatalog({
+    ...{ source: image.source, files: opened.files, catalog, selection, signal },
+    reference: { registry, repository, digest: image.digest },
+    directory: join(catalogsDirectory(workspace), reference.tag ?? ''),
+    ...(architectures && { architectures }),
+  })
+  const { manifests, blobs, base } = rebuilt
+  if (registry !== layoutRegistry) return { reference, manifests, blobs, base }
+  return { reference, manifests, blobs: new Map([...layoutBlobs(manifests, image, signal), ...blobs]) }
+}
+
+/** What stays of an image in a layout is read from there. */
+function layoutBlobs(manifests: readonly RawManifest[], { source, reference }: OpenedImage, signal: AbortSignal) {
+  const descriptors = manifests.flatMap(({ bytes, descriptor }) =>
+    blobsOf(parseManifest(bytes, descriptor.mediaType, formatReference(reference))),
+  )
+  return new Map(
+    descriptors.map((descriptor): [Digest, OpenMadeBlob] => [
+      descriptor.digest,
+      (options) => source.fetchBlob(reference, descriptor, { signal, ...options }),
+    ]),
+  )
+}
+
+function catalogsDirectory({ state }: Workspace): string {
+  return join(state, 'made', 'catalogs')
+}
+
+interface Placing {
+  readonly source: Reference
+  readonly target: MirrorTarget
+  /** Of the image as it will be at the target. */
+  readonly digest: Digest
+}
+
+function selectedCatalog(entry: OperatorEntry, { source, target, digest }: Placing): SelectedImage {
+  return {
+    source,
+    class: 'operator',
+    destination: catalogDestination(entry, target, digest),
+    why: `operators ${entry.catalog}`,
+    isCatalog: true,
+  }
+}
+
+/** What stands for a catalog that cannot be read. */
+function catalogImage(entry: OperatorEntry, target: MirrorTarget): SelectedImage {
+  return selectedCatalog(entry, { source: madeReference(entry), target, digest: digestOf(entry.catalog) })
+}
