@@ -48,9 +48,11 @@ test('every field of v2alpha1 loads, and is in what is loaded', () => {
     targetTag: 'v4.18-custom',
     targetCatalogSourceTemplate: '/path/cs.yaml',
     skipDependencies: true,
+    dependencies: 'take',
     platforms,
     packages: [
       { name: 'elasticsearch', defaultChannel: 'stable-5.6', channels: [{ name: 'stable-5.6', ...ranged }] },
+      { name: 'stepped', heads: 2, channels: [{ name: 'stable', installed: '1.2.3' }] },
       { name: 'other', ...ranged, bundles: [{ name: 'other.v5.6.1' }] },
     ],
   }
@@ -240,6 +242,18 @@ test('rules between fields hold, each told at the field that breaks it', () => {
   const both = refusalOfPackages('    - name: p', '      minVersion: 1.0.0', channels)
   assert.match(both, /:9:40: .*package "p" and its channel "a" both have/)
   assert.match(both, /channel "a" stands here for the second time/)
+})
+
+test('a package or channel says in one way which versions it wants', () => {
+  const packageWith = (...lines: string[]) =>
+    refusalOfPackages('    - name: p', ...lines.map((line) => `      ${line}`))
+  const several = packageWith('minVersion: 1.0.0', 'heads: 2')
+  assert.match(several, /:9:14: .*heads: minVersion and maxVersion, heads stand together for "p"/)
+  assert.match(packageWith('heads: 2', 'installed: 1.0.0'), /installed: heads, installed stand together/)
+  assert.match(packageWith('channels: [{name: c, installed: 1.0.0, maxVersion: 2.0.0}]'), /stand together for "c"/)
+  assert.match(packageWith('heads: -1'), /-1 is less than 0; 0 is the head alone/)
+  assert.match(packageWith('heads: some'), /"some" is not a whole number/)
+  assert.match(packageWith('installed: newest'), /"newest" is not a semantic version/)
 })
 
 test('catalogs are told apart by the name that they would have at the target', () => {

@@ -8,7 +8,7 @@
 import * as z from 'zod'
 import { checkLocalChart, checkRepository } from './helm-rules.ts'
 import { BootImageContent } from './image-set-files.ts'
-import { always, checkCatalogs, checkPackage, checkPlatform, checkRange } from './image-set-rules.ts'
+import { always, checkCatalogs, checkPackage, checkPlatform, checkRange, checkSteps } from './image-set-rules.ts'
 import { PlatformFilter, ReleaseArchitecture, values } from './image-set-values.ts'
 
 const platforms = z
@@ -64,12 +64,29 @@ const range = {
     .meta({ deprecated: true, description: 'v1alpha2 only: the oldest bundle, by its name. Use minVersion.' }),
 }
 
+/** Additions of ours, each instead of a range. */
+const steps = {
+  heads: z
+    .int({ error: ({ input }) => `${JSON.stringify(input)} is not a whole number` })
+    .min(0, { error: ({ input }) => `${input} is less than 0; 0 is the head alone` })
+    .optional()
+    .meta({
+      description: 'The head of each channel and so many versions below it. Instead of minVersion and maxVersion.',
+    }),
+  installed: values.operatorVersion.optional().meta({
+    description:
+      'Version that a cluster runs: every version on its way to the head of the channel, as OLM goes it, without that version itself. Instead of minVersion and maxVersion.',
+  }),
+}
+
 const OperatorChannel = z
   .strictObject({
     name: values.name.meta({ description: 'Channel of the package.' }),
     ...range,
+    ...steps,
   })
   .superRefine(checkRange, always)
+  .superRefine(checkSteps, always)
 
 const OperatorPackage = z
   .strictObject({
@@ -83,8 +100,13 @@ const OperatorPackage = z
       .optional()
       .meta({ description: 'Only these bundles (oc-mirror 4.18 to 4.22).' }),
     ...range,
+    ...steps,
   })
   .superRefine(checkPackage, always)
+  .superRefine(checkSteps, always)
+
+/** What to do about requirements of kept bundles that nothing kept satisfies. */
+const DependencyPolicy = z.enum(['take', 'warn', 'fail', 'ignore'])
 
 const OperatorCatalog = z.strictObject({
   catalog: values.catalog.meta({
@@ -103,10 +125,14 @@ const OperatorCatalog = z.strictObject({
   targetCatalogSourceTemplate: values.name
     .optional()
     .meta({ description: 'File with a CatalogSource whose other fields are kept.' }),
-  skipDependencies: z
-    .boolean()
-    .optional()
-    .meta({ deprecated: true, description: 'Read and ignored, as by oc-mirror v2: it resolves no dependencies.' }),
+  skipDependencies: z.boolean().optional().meta({
+    deprecated: true,
+    description: 'true: dependencies: ignore. oc-mirror v2 reads it without effect, as it resolves no dependencies.',
+  }),
+  dependencies: DependencyPolicy.optional().meta({
+    description:
+      'What kept bundles require (packages, APIs, constraints) and no kept bundle gives: take adds the best bundle for it, warn only says so, fail ends the run, ignore does not look. Default: warn.',
+  }),
   platforms,
   targetName: values.name.optional().meta({
     deprecated: true,

@@ -8,7 +8,7 @@
  */
 import type * as z from 'zod'
 import { withoutTransport } from './image-set-values.ts'
-import { entriesOf, textOf } from './loose-values.ts'
+import { entriesOf, fieldOf, textOf } from './loose-values.ts'
 import { isAfter } from './versions.ts'
 
 type Context = z.RefinementCtx
@@ -21,6 +21,17 @@ export function checkRange(holder: unknown, context: Context): void {
   if (low === undefined || high === undefined || !isAfter(low, high)) return
   const message = `"${high}" comes before minVersion "${low}", so no version lies between; exchange the two`
   context.addIssue({ code: 'custom', path: ['maxVersion'], message })
+}
+
+/** One way to say which versions: a range, `heads` or `installed`. */
+export function checkSteps(holder: unknown, context: Context): void {
+  const ranges = hasRange(holder) || textOf(holder, 'minBundle') !== undefined ? ['minVersion and maxVersion'] : []
+  const steps = ['heads', 'installed'].filter((field) => fieldOf(holder, field) !== undefined)
+  const field = steps.at(-1)
+  const given = [...ranges, ...steps]
+  if (given.length < 2 || field === undefined) return
+  const message = `${given.join(', ')} stand together for "${textOf(holder, 'name')}"; each alone says which versions, so keep one`
+  context.addIssue({ code: 'custom', path: [field], message })
 }
 
 /** A package: its range, each channel once, and a range for the package or for its channels, not for both. */
