@@ -35,7 +35,7 @@ export function rangeOfBounds({ minVersion, maxVersion }: Bounds): VersionRange 
 
 /** The version of a bundle; undefined for what is no semantic version (Masterminds/semver, StrictNewVersion). */
 export function bundleVersion(text: string | undefined): semver.SemVer | undefined {
-  return text === undefined ? undefined : (semver.parse(text) ?? undefined)
+  return text !== undefined && /^\d\S*$/.test(text) ? (semver.parse(text) ?? undefined) : undefined
 }
 
 /** A version as configurations write it, its missing numbers taken as 0; undefined where it is none. */
@@ -76,7 +76,7 @@ function isAtMost(version: semver.SemVer, { version: bound, numbers }: Bound): b
 
 type Test = (version: semver.SemVer) => boolean
 
-const comparison = /^(>=|<=|>|<|==|=|!=|!)?\s*([^\s<>=!]+)/
+const comparison = /^(>=|<=|>|<|==|=|!=|!)?\s*([^\s<>=!]+)(?=\s|$)/
 
 /** The comparisons of one alternative, all of which must hold; undefined where something else stands there. */
 function comparisons(text: string): Test[] | undefined {
@@ -87,7 +87,7 @@ function comparisons(text: string): Test[] | undefined {
     const test = whole === undefined ? undefined : comparing(operator, written)
     if (whole === undefined || test === undefined) return undefined
     tests.push(test)
-    rest = rest.slice(whole.length).replace(/^[\s,]+/, '')
+    rest = rest.slice(whole.length).trimStart()
   }
   return tests.length === 0 ? undefined : tests
 }
