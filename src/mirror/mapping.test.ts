@@ -20,3 +20,14 @@ test('a line an image, sorted; with manifest lists one for each platform, by dig
     )
   assert.deepEqual(mappingText(images, [tagged, single]).split('\n'), [first, second, ...platforms, ''])
 })
+
+test('an image with a tag and a digest is named by its digest alone, so that every tool can read the line', () => {
+  const [image] = resolvedImages({ name: 'list', layers: ['a'], architectures: ['amd64', 's390x'] }, 'lab.example/ocp')
+  assert.ok(image)
+  const source = parseReference(`quay.io/team/list:2@${image.digest}`)
+  const both = { ...image, selected: { ...image.selected, source } }
+  const lines = mappingText([both.selected], [both]).split('\n')
+  assert.equal(lines[0], `docker://quay.io/team/list@${image.digest}=docker://lab.example/ocp/list:v1`)
+  const [child] = image.manifests
+  assert.match(lines[1] ?? '', new RegExp(`^docker://quay.io/team/list@${child?.descriptor.digest}=`))
+})

@@ -12,9 +12,14 @@ export function mappingText(images: readonly SelectedImage[], resolved: readonly
   const platforms = new Map(resolved.map((image) => [formatReference(image.selected.destination), image]))
   const blocks = images.map(({ source, destination }) => {
     const name = formatReference(destination)
-    return [mappingLine(source, destination), ...platformLines(platforms.get(name))].join('')
+    return [mappingLine(pulled(source), destination), ...platformLines(platforms.get(name))].join('')
   })
   return blocks.sort().join('')
+}
+
+/** By digest where there is one, as oc-mirror pulls it: most tools refuse a name with a tag and a digest. */
+function pulled({ tag, ...source }: Reference): Reference {
+  return source.digest === undefined && tag !== undefined ? { ...source, tag } : source
 }
 
 function platformLines(image: ResolvedImage | undefined): string[] {
@@ -23,7 +28,7 @@ function platformLines(image: ResolvedImage | undefined): string[] {
   const { registry, repository } = destination
   return image.manifests
     .filter(({ descriptor }) => descriptor.digest !== image.digest)
-    .map(({ descriptor: { digest } }) => mappingLine({ ...source, digest }, { registry, repository, digest }))
+    .map(({ descriptor: { digest } }) => mappingLine({ ...pulled(source), digest }, { registry, repository, digest }))
 }
 
 function mappingLine(source: Reference, destination: Reference): string {
