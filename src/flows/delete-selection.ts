@@ -10,7 +10,7 @@ import { selectImages } from '../mirror/select.ts'
 import { selectFiles } from '../mirror/select-files.ts'
 import { isKubeVirtDisk, kubeVirtOf } from '../mirror/select-kubevirt.ts'
 import type { ContentClass, SelectedImage, UnreadableImage } from '../mirror/selection.ts'
-import { formatReference, parseReference } from '../oci/reference.ts'
+import { formatReference, parseReference, type Reference } from '../oci/reference.ts'
 import type { DeleteContext } from './delete-context.ts'
 
 export interface FailedDeletion {
@@ -36,7 +36,11 @@ export async function selectUnwanted({ config, v1Names }: UnwantedOptions, conte
   const { platform, ...rest } = config.delete
   const mirror = { ...rest, ...(platform && { platform }), blockedImages: [] }
   const kind = 'ImageSetConfiguration'
-  const selected = await selectImages({ kind, apiVersion: config.apiVersion, mirror }, target, context)
+  const checkRelease = async (release: Reference) => recordedName(release, context)
+  const selected = await selectImages({ kind, apiVersion: config.apiVersion, mirror }, target, {
+    ...context,
+    checkRelease,
+  })
   const { images, unreadable, bootFiles } = selected
   const files = await selectFiles(mirror.files ?? [], { target, cwd: '', bootImages: bootFiles })
   const known = await mapConcurrently(unreadable, 4, (one) => knownAnyway(one, config, context))
@@ -49,6 +53,12 @@ export async function selectUnwanted({ config, v1Names }: UnwantedOptions, conte
     images: platform?.graph ? [...all, ...graphImage(context)] : all,
     failures: known.flatMap(({ failures }) => failures),
   }
+}
+
+/** What this workspace called the release: its signer may have named it. */
+function recordedName(release: Reference, { recorded }: DeleteContext): string | undefined {
+  const source = formatReference(release)
+  return recorded.find((image) => image.class === 'release' && image.source === source)?.destination
 }
 
 interface Known {

@@ -75,8 +75,11 @@ export class ReleaseTrust {
     return this.#findings
   }
 
-  /** @throws KnownError the SIGNATURE_ codes, and what asking for signatures throws */
-  async check(release: Reference, digest: Digest, { source, signal }: TrustContext): Promise<void> {
+  /**
+   * @returns what the release is called by who signed it; undefined where it is accepted without
+   * @throws KnownError the SIGNATURE_ codes, and what asking for signatures throws
+   */
+  async check(release: Reference, digest: Digest, { source, signal }: TrustContext): Promise<string | undefined> {
     const { sigstoreKeys = [], isIgnored } = this.#settings
     const name = formatReference(release)
     try {
@@ -90,6 +93,7 @@ export class ReleaseTrust {
     }
     if (sigstoreKeys.length > 0)
       await checkReleaseSigstore({ image: release, digest, source, signal, keys: sigstoreKeys })
+    return this.#verified.get(name)?.signatures[0]?.claim.identity
   }
 
   /** Throws where nodes would refuse a release; on the closed side it was said on the other. */

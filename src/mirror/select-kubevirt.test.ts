@@ -147,7 +147,7 @@ test('a workspace that kept a payload without its boot images reads it again, an
 
 test('where it is asked for and is not there, that is a failure of its own, by the name it would have had', async (t) => {
   const { wanted, options } = await site(t)
-  assert.equal((await selectRelease(wanted, target, options)).length, 4)
+  assert.equal((await selectRelease(wanted, target, options)).images.length, 4)
   const { images, unreadable } = await selectKubeVirt(wanted, { target }, options)
   assert.equal(images.length, 0)
   assert.equal(unreadable[0]?.error.code, 'PAYLOAD_INVALID')

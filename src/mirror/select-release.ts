@@ -36,12 +36,15 @@ export interface WantedRelease {
   readonly why: string
 }
 
-/** @param source where the release is from: its signatures may be there too */
+/**
+ * @param source where the release is from: its signatures may be there too
+ * @returns what the release is called by who signed it, where that is known
+ */
 export type CheckRelease = (
   release: Reference,
   digest: Digest,
   context: { readonly source: ContentSource; readonly signal: AbortSignal },
-) => Promise<void>
+) => Promise<string | undefined>
 
 export interface SelectOptions {
   readonly source: ContentSource
@@ -62,20 +65,38 @@ export function namedRelease(image: Reference): WantedRelease {
   return { image, tag: tagFor(image, 'release'), why: `platform.release ${formatReference(image)}` }
 }
 
+export interface SelectedRelease {
+  /** As it is called at the target. */
+  readonly release: WantedRelease
+  readonly images: readonly SelectedImage[]
+}
+
 /**
  * The release image and its components.
  *
  * @throws KnownError MANIFEST_UNKNOWN, PAYLOAD_INVALID, LAYER_UNSAFE, the REGISTRY_ codes, and what `checkRelease` throws
  */
 export async function selectRelease(
-  release: WantedRelease,
+  wanted: WantedRelease,
   target: MirrorTarget,
   options: SelectOptions,
-): Promise<readonly SelectedImage[]> {
-  const { image, tag } = release
-  if (options.checkRelease) await options.checkRelease(image, await digestAt(image, options), options)
+): Promise<SelectedRelease> {
+  const { image } = wanted
+  const name = await options.checkRelease?.(image, await digestAt(image, options), options)
+  const release = calledAs(wanted, name)
+  const { tag } = release
   const payload = await readRelease(image, { ...options, tag })
-  return [releaseImage(release, target), ...releaseComponents(payload, tag, target)]
+  return { release, images: [releaseImage(release, target), ...releaseComponents(payload, tag, target)] }
+}
+
+/**
+ * A release that is named by nothing but its digest gets the tag that its signer gave it: scripts look for
+ * `4.18.9-x86_64` (openshift/oc-mirror `internal/pkg/release/signature.go:GenerateReleaseSignatures`).
+ */
+function calledAs(release: WantedRelease, name: string | undefined): WantedRelease {
+  const isByDigest = release.image.tag === undefined && release.tag === tagFor(release.image, 'release')
+  const [, tag] = (isByDigest && /^[^@]*\/[^/:@]+:(\w[\w.-]{0,127})$/.exec(name ?? '')) || []
+  return tag === undefined ? release : { ...release, tag }
 }
 
 export function releaseComponents({ version, components }: ReleasePayload, tag: string, target: MirrorTarget) {

@@ -80,8 +80,8 @@ async function selectPlatform(
   const { signal, graphs, versionFilter } = options
   const chosen = await chooseByChannel(platform, { graphs: graphs ?? noGraphs, versionFilter, target, signal })
   const releases = [...named, ...chosen.releases]
-  const read = await mapConcurrently(releases, 4, (one) => readable(one, target, options))
-  const there = releases.filter((_, index) => read[index]?.unreadable.length === 0)
+  const read: ReadRelease[] = await mapConcurrently(releases, 4, (one) => readable(one, target, options))
+  const there = read.flatMap(({ release }) => release ?? [])
   const { kubeVirtContainer, platforms, bootImages: entries = [] } = platform
   if (kubeVirtContainer) {
     const architectures = platforms?.length ? platforms.map(({ architecture }) => architecture) : platform.architectures
@@ -106,14 +106,15 @@ const noGraphs: GraphSource = {
   },
 }
 
+interface ReadRelease extends Pick<Selection, 'images' | 'unreadable'> {
+  /** As it is called at the target; absent where it could not be read. */
+  readonly release?: WantedRelease
+}
+
 /** The release, or what is wrong with it: other images do not wait for it. */
-async function readable(
-  release: WantedRelease,
-  target: MirrorTarget,
-  options: SelectOptions,
-): Promise<Pick<Selection, 'images' | 'unreadable'>> {
+async function readable(release: WantedRelease, target: MirrorTarget, options: SelectOptions): Promise<ReadRelease> {
   try {
-    return { images: await selectRelease(release, target, options), unreadable: [] }
+    return { ...(await selectRelease(release, target, options)), unreadable: [] }
   } catch (error) {
     options.signal.throwIfAborted()
     if (!(error instanceof KnownError) || !isOfImage(error)) throw error

@@ -7,7 +7,7 @@ import { readdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { parse } from 'yaml'
-import type { Digest } from '../../src/oci/digest.ts'
+import { type Digest, hexOf } from '../../src/oci/digest.ts'
 import { loadKeys } from '../../src/trust/openpgp-keys.ts'
 import { verifyRelease } from '../../src/trust/verify-release.ts'
 import { cachedContent, writeOcMirrorArchive } from '../../testkit/oc-mirror-archive.ts'
@@ -304,6 +304,40 @@ test('what was mirrored by channel is deleted by channel, with nothing asked but
   assert.ok(!target.content.tags.has('ocp/openshift/graph-image:latest'))
   assert.ok([...target.content.tags.keys()].some((name) => name.startsWith('ocp/openshift/release:4.18.2')))
   assert.ok(![...target.content.tags.keys()].some((name) => name.startsWith('ocp/openshift/release:4.17')))
+})
+
+test('a release named by its digest is called as its signer calls it, on both sides of the gap, and deleted by that', async (t) => {
+  const { outside, target, root, destination, configure, run } = await scene(t)
+  const signed = outside.releases.find(({ version }) => version === '4.18.4')
+  assert.ok(signed)
+  const release = outside.payloadOf(signed)
+  const config = await configure({ release })
+  const [work, disk] = [join(root, 'work'), join(root, 'disk')]
+  succeeded(await run('mirror', '-c', config, '--workspace', work, destination))
+  const tags = [...target.content.tags.keys()]
+  assert.deepEqual(releaseTags(target), ['4.18.4-x86_64'])
+  assert.ok(tags.includes(`ocp/openshift/release:4.18.4-x86_64-${signed.components[0]?.name}`))
+  assert.ok(!tags.some((name) => name.includes(`:${hexOf(signed.image.digest)}`)), tags.join(' '))
+
+  succeeded(await run('mirror', '-c', config, `file://${disk}`))
+  const inside = ['--workspace', join(root, 'closed'), '--dest-tls-verify=false']
+  const env = { OCP_SIGNATURE_VERIFICATION_PK: outside.env['OCP_SIGNATURE_VERIFICATION_PK'] ?? '' }
+  const closed = await startScriptedRegistry(t)
+  const load = ['mirror', '--from', disk, '-c', config, ...inside, `docker://${closed.address}/ocp`]
+  succeeded(await runCli(load, { env }))
+  assert.deepEqual(releaseTags(closed), ['4.18.4-x86_64'])
+
+  const unwanted = join(root, 'disc.yaml')
+  const head = { kind: 'DeleteImageSetConfiguration', apiVersion: 'mirror.openshift.io/v2alpha1' }
+  await writeFile(unwanted, JSON.stringify({ ...head, delete: { platform: { release } } }))
+  const access = ['--workspace', work, '--dest-tls-verify=false', destination]
+  succeeded(await runCli(['delete', '-c', unwanted, '--generate', ...access]))
+  const list = join(work, 'working-dir/delete/delete-images.yaml')
+  succeeded(await runCli(['delete', '--delete-yaml-file', list, ...access]))
+  assert.deepEqual(
+    [...target.content.tags.keys()].filter((name) => !name.endsWith('.sig')),
+    [],
+  )
 })
 
 test('from 4.21 on a release without a sigstore signature is refused, since nodes would refuse it', async (t) => {
