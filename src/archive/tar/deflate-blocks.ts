@@ -16,8 +16,8 @@ interface ValueCode {
   readonly extraBits: Uint8Array
   readonly bases: Uint16Array
 }
-const lengthCode = valueCode(259, 29, 3, 4)
-const distanceCode = valueCode(32769, 30, 1, 2)
+const lengthCode = withLongest(valueCode(259, { codes: 29, first: 3, plain: 4 }))
+const distanceCode = valueCode(32769, { codes: 30, first: 1, plain: 2 })
 
 /** Literals and matches of one block, in their order. */
 export class Block {
@@ -127,24 +127,35 @@ export class BitWriter {
   }
 }
 
-function valueCode(end: number, codes: number, first: number, plain: number): ValueCode {
+interface ValueCodeShape {
+  readonly codes: number
+  /** The smallest value. */
+  readonly first: number
+  /** So many codes share a number of extra bits; twice as many have none. */
+  readonly plain: number
+}
+
+/** @param end the largest value, and one */
+function valueCode(end: number, { codes, first, plain }: ValueCodeShape): ValueCode {
   const symbols = new Uint16Array(end)
   const extraBits = new Uint8Array(codes)
   const bases = new Uint16Array(codes)
   let value = first
   for (let symbol = 0; symbol < codes; symbol += 1) {
-    // Each extra bit serves `plain` codes, after 2 × `plain` that have none.
     const extra = Math.max(0, Math.floor(symbol / plain) - 1)
     extraBits[symbol] = extra
     bases[symbol] = value
     symbols.fill(symbol, value, Math.min(end, value + 2 ** extra))
     value += 2 ** extra
   }
-  if (codes === 29) {
-    // The longest match has a code without extra bits.
-    symbols[258] = 28
-    extraBits[28] = 0
-    bases[28] = 258
-  }
   return { symbols, extraBits, bases }
+}
+
+/** The longest match has a code to itself, without extra bits. */
+function withLongest(code: ValueCode): ValueCode {
+  const [last, longest] = [code.bases.length - 1, code.symbols.length - 1]
+  code.symbols[longest] = last
+  code.extraBits[last] = 0
+  code.bases[last] = longest
+  return code
 }
