@@ -2,7 +2,7 @@
 
 import type { SemVer } from 'semver'
 import { flawedChannel, namedApart } from './channel-flaws.ts'
-import { type ChannelGraph, channelGraph, heldTogether } from './channel-graph.ts'
+import { type ChannelGraph, channelGraph, edgesOf, heldTogether } from './channel-graph.ts'
 import { entriesInRange } from './channel-range.ts'
 import type { ChannelEntry, ChannelMeta } from './meta.ts'
 import type { ChannelWish } from './select-request.ts'
@@ -91,7 +91,7 @@ function namedEntries(channel: ChannelMeta, names: ReadonlySet<string>): Chosen 
 
 function pathEntries(graph: ChannelGraph, wish: ChannelWish & { kind: 'path' }, versions: BundleVersions): Chosen {
   const version = wish.installed
-  const installed = { version, names: bundlesOfVersion(version, versions) }
+  const installed = { version, names: bundlesOfVersion(version, { versions, graph }) }
   const { steps, reachesHead } = upgradePath(graph, installed, (name) => versions.get(name))
   if (!reachesHead) {
     const end = steps.at(-1)
@@ -104,10 +104,23 @@ function pathEntries(graph: ChannelGraph, wish: ChannelWish & { kind: 'path' }, 
   return { kept: new Map([...marked(heldTogether(graph, path), 'link'), ...marked(path, 'path')]) }
 }
 
-function bundlesOfVersion(wanted: SemVer, versions: BundleVersions): string[] {
+interface VersionParts {
+  readonly versions: BundleVersions
+  readonly graph: ChannelGraph
+}
+
+/**
+ * The bundles of a version. Where the catalog has none any longer, those that its edges still name and whose names end in
+ * the version, as `foo.v1.2.3` does.
+ */
+function bundlesOfVersion(wanted: SemVer, { versions, graph }: VersionParts): string[] {
   const same = [...versions].filter(([, version]) => version.compare(wanted) === 0)
   const exact = same.filter(([, version]) => version.raw === wanted.raw)
-  return (exact.length > 0 ? exact : same).map(([name]) => name)
+  if (same.length > 0) return (exact.length > 0 ? exact : same).map(([name]) => name)
+  const named = new Set([...graph.entries.values()].flatMap(edgesOf))
+  return [...named].filter(
+    (name) => /^.*?[.-]v?(\d+\.\d+\.\d+.*)$/.exec(name)?.[1] === wanted.raw && !versions.has(name),
+  )
 }
 
 const mostVersions = 12

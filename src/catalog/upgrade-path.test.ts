@@ -28,6 +28,10 @@ test('a skipRange leads over what lies between, also from a version that the cat
   assert.deepEqual(keptFrom('0.7.3', ranged), ['p.v1.3.0'])
 })
 
+test('a version that only the edges still name is found by its name', () => {
+  assert.deepEqual(keptFrom('1.1.0', chain.slice(0, 2)), ['p.v1.3.0', 'p.v1.2.0'])
+})
+
 test('what skips the installed version takes its place, and what is skipped is never stopped at', () => {
   const skipping = [
     { name: 'p.v1.3.0', replaces: 'p.v1.1.0', skips: ['p.v1.2.0'] },
