@@ -122,6 +122,10 @@ const OperatorCatalog = z.strictObject({
     .optional()
     .meta({ description: 'Repository of the catalog at the target, without host and tag.' }),
   targetTag: values.tag.optional().meta({ description: 'Tag of the catalog at the target.' }),
+  catalogSourceName: values.name.optional().meta({
+    description:
+      'Name of its CatalogSource: an addition of Sallyport, unknown to oc-mirror. Default: as oc-mirror names it.',
+  }),
   targetCatalogSourceTemplate: values.name
     .optional()
     .meta({ description: 'File with a CatalogSource whose other fields are kept.' }),

@@ -269,9 +269,14 @@ class MirrorRun {
 
   async #writeCatalogs(arrived: readonly SelectedImage[]): Promise<readonly string[]> {
     const { config, workspace, target } = this.#request
-    if (!arrived.some(({ isCatalog }) => isCatalog)) return []
+    const names = new Set(
+      arrived.filter(({ isCatalog }) => isCatalog).map((image) => formatReference(image.destination)),
+    )
+    if (names.size === 0) return []
     const done = (await readDone(workspace)).get(this.#targetName) ?? []
-    const catalogs = await arrivedCatalogs(config.mirror.operators, { target, done, cwd: this.#services.cwd ?? '' })
+    const there = done.filter(({ destination }) => names.has(destination))
+    const { cwd = '' } = this.#services
+    const catalogs = await arrivedCatalogs(config.mirror.operators, { target, arrived: there, cwd })
     const { files, findings } = await writeCatalogResources(workspace, catalogs)
     this.#findings.push(...findings)
     return files

@@ -1,39 +1,50 @@
 /** The catalogs that arrived at a target, as their cluster resources need them. */
-import { resolve } from 'node:path'
 import type { OperatorContent } from '../config/image-set-content.ts'
-import { readTextFile } from '../config/yaml-document.ts'
 import type { MirroredCatalog } from '../mirror/catalog-resources.ts'
+import { readCatalogTemplate } from '../mirror/catalog-template.ts'
 import type { MirrorTarget } from '../mirror/destination.ts'
 import type { DoneImage } from '../mirror/done.ts'
-import { catalogDestination } from '../mirror/operator-destination.ts'
+import { catalogDestination, layoutDirectory } from '../mirror/operator-destination.ts'
 import { formatReference, parseReference } from '../oci/reference.ts'
-import { isFiltered } from './operators.ts'
+
+/** True where the catalog is made anew: all of it was not asked for, or a cluster cannot take it as it lies. */
+export function isFiltered({ catalog, full, packages }: OperatorContent[number]): boolean {
+  return layoutDirectory(catalog) !== undefined || full !== true || (packages?.length ?? 0) > 0
+}
 
 export interface ArrivedOptions {
   readonly target: MirrorTarget
-  /** What is at the target. */
-  readonly done: readonly DoneImage[]
+  /** The catalogs that this run brought, or found there. */
+  readonly arrived: readonly DoneImage[]
   /** What paths of templates are relative to. */
   readonly cwd: string
 }
 
-/** @throws KnownError FILE_UNREADABLE for a template */
+/** Reads every template, before anything is moved: one that is broken must not be found out at the end. */
+export async function checkTemplates(entries: OperatorContent, cwd: string): Promise<void> {
+  for (const { targetCatalogSourceTemplate: file } of entries) {
+    if (file !== undefined) await readCatalogTemplate(file, cwd)
+  }
+}
+
+/** @throws KnownError CONFIG_INVALID for a template */
 export async function arrivedCatalogs(
   entries: OperatorContent,
-  { target, done, cwd }: ArrivedOptions,
+  { target, arrived: images, cwd }: ArrivedOptions,
 ): Promise<MirroredCatalog[]> {
   const arrived = entries.flatMap((entry) => {
-    const image = done.find(({ digest, destination, class: of }) => {
-      return of === 'operator' && destination === formatReference(catalogDestination(entry, target, digest))
+    const image = images.find(({ digest, destination }) => {
+      return destination === formatReference(catalogDestination(entry, target, digest))
     })
     return image ? [{ entry, image }] : []
   })
   return Promise.all(
     arrived.map(async ({ entry, image }) => {
       const file = entry.targetCatalogSourceTemplate
-      const template = file === undefined ? undefined : { text: await readTextFile(resolve(cwd, file)), file }
+      const template = file === undefined ? undefined : await readCatalogTemplate(file, cwd)
       const { destination, digest } = image
-      return { destination: parseReference(destination), digest, template, isRebuilt: isFiltered(entry) }
+      const isRebuilt = isFiltered(entry)
+      return { destination: parseReference(destination), digest, template, name: entry.catalogSourceName, isRebuilt }
     }),
   )
 }

@@ -44,6 +44,8 @@ export interface OperatorOptions {
   readonly local?: LocalContent | undefined
   /** True where catalogs are filtered here; false where the source is an archive, which has them filtered. */
   readonly isMaking: boolean
+  /** What paths of templates are relative to. */
+  readonly cwd: string
   /** Images of other classes: an operator does not take their names. */
   readonly others: readonly SelectedImage[]
   /** A catalog that is filtered here is looked at as any image is, before it is read. */
@@ -65,6 +67,7 @@ interface ChosenCatalog {
 
 /** @throws KnownError DISK_FULL, CONFIG_INVALID; what is wrong with single catalogs and images is in the result */
 export async function selectOperators(entries: OperatorContent, options: OperatorOptions): Promise<OperatorSelection> {
+  await checkTemplates(entries, options.cwd)
   const chosen: ChosenCatalog[] = []
   const unreadable: UnreadableImage[] = []
   // One after the other: each may need much memory.
@@ -123,11 +126,6 @@ async function checkBase(entry: OperatorEntry, { image }: OpenedCatalog, { check
   if (resolved) await check({ image: resolved, attached: [] }, { source, signal })
 }
 
-/** True where the catalog is made anew: all of it was not asked for, or a cluster cannot take it as it lies. */
-export function isFiltered({ catalog, full, packages }: OperatorEntry): boolean {
-  return layoutDirectory(catalog) !== undefined || full !== true || (packages?.length ?? 0) > 0
-}
-
 function locationOf({ catalog }: OperatorEntry): CatalogLocation {
   const layout = layoutDirectory(catalog)
   if (layout === undefined) return { kind: 'registry', reference: parseReference(catalog.replace(/^docker:\/\//, '')) }
@@ -151,12 +149,12 @@ function madeLocation(entry: OperatorEntry): CatalogLocation {
   return { kind: 'registry', reference: madeReference(entry) }
 }
 
-function* bundlesOf(catalog: Catalog, { kept }: CatalogSelection) {
+function* bundlesOf(catalog: Catalog, { kept, why }: CatalogSelection) {
   for (const { name, bundles } of kept.values()) {
     const of = catalog.packages.get(name)
     for (const bundle of bundles) {
       const meta = of?.bundles.get(bundle)
-      if (meta) yield meta
+      if (meta) yield { ...meta, reason: why(name, bundle)?.text }
     }
   }
 }

@@ -96,6 +96,7 @@ async function selectAllowedOperators(
 ): Promise<OperatorSelection & Pick<Selection, 'blocked'>> {
   const entries = skip.has('operator') ? [] : mirror.operators
   const isMaking = local !== undefined
-  const found = await selectOperators(entries, { ...options, local, isMaking, others, check: services.checkImage })
+  const { checkImage: check, cwd = '' } = services
+  const found = await selectOperators(entries, { ...options, local, isMaking, others, check, cwd })
   return { ...found, ...withoutBlocked(found.images, mirror) }
 }
