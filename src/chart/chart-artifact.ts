@@ -61,7 +61,7 @@ export function chartArtifact({ chart, digest, size, open }: ChartFile): ChartAr
   }
 }
 
-export function bytesFrom(bytes: Uint8Array): OpenChartBlob {
+function bytesFrom(bytes: Uint8Array): OpenChartBlob {
   return async function* ({ offset = 0 }) {
     yield bytes.subarray(offset)
   }

@@ -1,20 +1,16 @@
-/**
- * Where charts come from: a repository with an index, a registry, a file or a directory of this machine. Whatever it was, a
- * packed chart lies in the directory of charts afterwards, under its digest, and is not fetched a second time.
- */
-import { mkdir, readdir, readFile, rename, stat, writeFile } from 'node:fs/promises'
+/** Charts of a repository with an index, and of this machine; those of registries are read by `registry-chart.ts`. */
+import { readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { parse } from 'yaml'
-import { hasSystemCode, KnownError } from '../errors/known-error.ts'
+import { KnownError } from '../errors/known-error.ts'
 import type { ContentSource, ContentTarget } from '../oci/content.ts'
-import { type Digest, digestOf } from '../oci/digest.ts'
+import { digestOf } from '../oci/digest.ts'
 import { basicAuthorization, type CredentialsProvider } from '../remote/credentials.ts'
 import type { WebClient } from '../remote/web-client.ts'
-import { type Chart, invalidChart, maxChartBytes, readChart } from './chart-archive.ts'
-import type { ChartArtifact } from './chart-artifact.ts'
+import { invalidChart, maxChartBytes } from './chart-archive.ts'
+import { describeChart, type FetchedChart, keep, keptChart } from './kept-charts.ts'
 import { packChart } from './pack-chart.ts'
-import type { IndexedChart } from './repository-index.ts'
-import { nameOfRepository, urlInRepository } from './repository-index.ts'
+import { type IndexedChart, nameOfRepository, urlInRepository } from './repository-index.ts'
 
 export interface ChartSources {
   readonly web: Pick<WebClient, 'read'>
@@ -29,18 +25,6 @@ export interface ChartSources {
 /** A registry with charts; `tags` is needed where a version is not named in full. */
 export type ChartRegistry = Pick<ContentSource, 'fetchManifest' | 'fetchBlob'> & Partial<Pick<ContentTarget, 'tags'>>
 
-export interface FetchedChart {
-  readonly chart: Chart
-  /** Of the packed chart. */
-  readonly digest: Digest
-  /** In bytes. */
-  readonly size: number
-  /** The packed chart on this machine. */
-  readonly path: string
-  /** As it is in the registry that it came from: carried unchanged, so that its digest and its signatures still count. */
-  readonly artifact?: ChartArtifact
-}
-
 /**
  * A chart of a repository with an index.
  *
@@ -50,7 +34,7 @@ export async function fetchIndexed(repository: URL, found: IndexedChart, sources
   const { name, version, digest, urls } = found
   const what = `chart ${name} ${version} of ${nameOfRepository(repository)}`
   const kept = digest && (await keptChart(digest, sources))
-  if (kept) return describe(kept, what, sources)
+  if (kept) return describeChart(kept, what, sources)
   for (const address of urls) {
     const bytes = await readAddress(repository, address, { what, sources })
     if (!bytes) continue
@@ -95,22 +79,6 @@ export async function readLocalChart(path: string, sources: ChartSources): Promi
   return keep(await readable(path, readFile(path)), what, sources)
 }
 
-/** Reads a packed chart, and lays it down under its digest. @throws KnownError CHART_INVALID */
-export async function keep(bytes: Buffer, what: string, sources: ChartSources): Promise<FetchedChart> {
-  const { directory } = sources
-  const described = await describe(bytes, what, sources)
-  await mkdir(directory, { recursive: true })
-  const names = await readdir(directory)
-  const { path } = described
-  if (!names.includes(fileName(described.digest))) {
-    // Two runs may do this at once: each writes a file of its own, and both are the same.
-    const part = `${path}.${names.length}.part`
-    await writeFile(part, bytes)
-    await rename(part, path)
-  }
-  return described
-}
-
 async function readAddress(
   repository: URL,
   address: string,
@@ -133,28 +101,6 @@ async function readAddress(
   const headers = await authorizationFor(url, credentials)
   const document = await web.read(url, { what, signal, headers, isFileAllowed: isLocal, maxBytes: maxChartBytes })
   return document && Buffer.from(document.bytes)
-}
-
-async function describe(bytes: Buffer, what: string, { directory }: ChartSources): Promise<FetchedChart> {
-  const digest = digestOf(bytes)
-  const chart = await readChart(bytes, what)
-  return { chart, digest, size: bytes.byteLength, path: join(directory, fileName(digest)) }
-}
-
-/** What is there from an earlier run, where it is still what its name says. */
-export async function keptChart(digest: Digest, { directory }: ChartSources): Promise<Buffer | undefined> {
-  try {
-    const bytes = await readFile(join(directory, fileName(digest)))
-    return digestOf(bytes) === digest ? bytes : undefined
-  } catch (error) {
-    if (hasSystemCode(error, 'ENOENT')) return undefined
-    throw error
-  }
-}
-
-/** Helm knows a packed chart by the ending. */
-function fileName(digest: Digest): string {
-  return `${digest.replace(':', '-')}.tgz`
 }
 
 async function nameInDirectory(directory: string): Promise<string> {

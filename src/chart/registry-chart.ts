@@ -11,8 +11,9 @@ import { formatReference, parseReference, type Reference } from '../oci/referenc
 import { verified } from '../oci/verified.ts'
 import { invalidChart, maxChartBytes } from './chart-archive.ts'
 import { chartMediaTypes, type OpenChartBlob } from './chart-artifact.ts'
-import { type ChartSources, type FetchedChart, keep, keptChart } from './chart-source.ts'
+import type { ChartSources } from './chart-source.ts'
 import { chooseVersion } from './chart-version.ts'
+import { type FetchedChart, keep, keptChart } from './kept-charts.ts'
 
 /** What Helm before 3.7 called a chart. */
 const formerContent = 'application/tar+gzip'
@@ -39,12 +40,18 @@ export async function chooseTag(
   { registry, signal }: Pick<ChartSources, 'registry' | 'signal'>,
 ): Promise<Reference> {
   const isExact = version !== undefined && /^v?\d+\.\d+\.\d+(?:[-+].*)?$/.test(version)
-  if (isExact || !registry.tags) return { ...reference, tag: tagOf(version ?? 'latest') }
-  const tags = await registry.tags(reference, signal)
+  if (isExact) return { ...reference, tag: tagOf(version) }
   const origin = `oci://${formatReference(reference)}`
+  const tags = await registry.tags?.(reference, signal)
+  if (!tags) {
+    throw new KnownError('CHART_UNKNOWN', `${origin}: the registry does not tell which versions of this chart it has`, {
+      details: { chart: formatReference(reference), version },
+      hint: 'Check the name of the chart, and name its version in full in the configuration.',
+    })
+  }
   const name = reference.repository.split('/').at(-1) ?? ''
   // The signatures and attestations of a chart have tags too.
-  const versions = (tags ?? []).filter((tag) => !tag.startsWith('sha256-')).map((tag) => tag.replaceAll('_', '+'))
+  const versions = tags.filter((tag) => !tag.startsWith('sha256-')).map((tag) => tag.replaceAll('_', '+'))
   return { ...reference, tag: tagOf(chooseVersion(versions, { name, version, origin })) }
 }
 

@@ -96,7 +96,7 @@ async function run(
     return await exec(program, args, { env: emptyHome(home, env), signal, maxOutputBytes: maxRenderedBytes })
   } catch (error) {
     if (!(error instanceof KnownError)) throw error
-    if (!hasSystemCode(error.cause, 'ENOENT', 'EACCES')) throw failed(what, error.message, { values }, error)
+    if (!hasSystemCode(error.cause, 'ENOENT', 'EACCES')) throw failed(what, error.message, { values, cause: error })
     throw new KnownError(
       'HELM_ABSENT',
       `${what}: its images are known only when it is rendered, and there is no program ${program}`,
@@ -141,7 +141,11 @@ function lastWords(stderr: string): string {
   return lines.slice(Math.max(from, 0)).join(' ').trim().slice(0, 2000) || 'it said nothing'
 }
 
-function failed(what: string, why: string, { values }: Pick<Rendering, 'values'>, cause?: unknown): KnownError {
+function failed(
+  what: string,
+  why: string,
+  { values, cause }: { readonly values: readonly string[]; readonly cause?: unknown },
+): KnownError {
   const by = values.length === 0 ? 'its own values' : values.join(', ')
   return new KnownError('HELM_FAILED', `${what}: helm cannot render it with ${by}: ${why}`, {
     details: { chart: what },

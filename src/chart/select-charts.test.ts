@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { chmod, mkdir, readFile, writeFile } from 'node:fs/promises'
+import { chmod, mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { pathToFileURL } from 'node:url'
@@ -87,6 +87,23 @@ test('a chart that is on this machine already is not fetched again', async (t) =
   const first = await selectCharts(asked, options)
   web.files.delete('/stable/app-1.1.0.tgz')
   assert.deepEqual((await selectCharts(asked, options)).charts[0]?.digest, first.charts[0]?.digest)
+})
+
+test('what lies there and is not what its name says is fetched again', async (t) => {
+  const { url, options } = await site(t)
+  const charts = [
+    { name: 'app', version: '1.0.0' },
+    { name: 'app', version: '1' },
+    { name: 'app' },
+    { name: 'app', version: 'v1.1.0' },
+  ]
+  await selectCharts(content({ url, charts }), options)
+  const files = await readdir(options.directory)
+  assert.equal(files.length, 2)
+  const whole = await Promise.all(files.map((file) => readFile(join(options.directory, file))))
+  for (const file of files) await writeFile(join(options.directory, file), 'cut')
+  await selectCharts(content({ url, charts }), options)
+  assert.deepEqual(await Promise.all(files.map((file) => readFile(join(options.directory, file)))), whole)
 })
 
 test('values files and the chart’s own values are rendered each for itself, and united', async (t) => {

@@ -6,16 +6,9 @@ import { mapConcurrently } from '../host/concurrency.ts'
 import type { Digest } from '../oci/digest.ts'
 import { formatReference, type Reference } from '../oci/reference.ts'
 import { type ChartArtifact, type ChartPlace, chartArtifact, chartPlace } from './chart-artifact.ts'
-import { openKept } from './chart-file.ts'
 import { imagesOfChart } from './chart-images.ts'
-import {
-  authorizationFor,
-  type ChartSources,
-  type FetchedChart,
-  fetchIndexed,
-  readLocalChart,
-  registryAddress,
-} from './chart-source.ts'
+import { authorizationFor, type ChartSources, fetchIndexed, readLocalChart, registryAddress } from './chart-source.ts'
+import { type FetchedChart, openKept } from './kept-charts.ts'
 import { chartReference, chooseTag, fetchFromRegistry } from './registry-chart.ts'
 import type { HelmProgram } from './render.ts'
 import { chooseChart, type IndexedChart, type RepositoryIndex, readRepositoryIndex } from './repository-index.ts'
