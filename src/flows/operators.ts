@@ -34,6 +34,7 @@ import {
   type OpenedImage,
   openCatalog,
 } from './open-catalog.ts'
+import { checkTemplates, isFiltered } from './operator-resources.ts'
 
 type OperatorEntry = OperatorContent[number]
 
