@@ -252,7 +252,7 @@ test('a package or channel says in one way which versions it wants', () => {
   assert.match(packageWith('heads: 2', 'installed: 1.0.0'), /installed: heads, installed stand together/)
   assert.match(packageWith('channels: [{name: c, installed: 1.0.0, maxVersion: 2.0.0}]'), /stand together for "c"/)
   assert.match(packageWith('heads: -1'), /-1 is less than 0; 0 is the head alone/)
-  assert.match(packageWith('heads: 1.5'), /1\.5 is not a whole number/)
+  assert.match(packageWith('heads: 1.5'), /1\.5 stands here, and a whole number is wanted/)
   assert.match(packageWith('installed: newest'), /"newest" is not a semantic version/)
 })
 

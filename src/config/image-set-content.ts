@@ -67,7 +67,7 @@ const range = {
 /** Additions of ours, each instead of a range. */
 const steps = {
   heads: z
-    .int({ error: ({ input }) => `${JSON.stringify(input)} is not a whole number` })
+    .int()
     .min(0, { error: ({ input }) => `${input} is less than 0; 0 is the head alone` })
     .optional()
     .meta({

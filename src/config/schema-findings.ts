@@ -91,9 +91,12 @@ function wrongType({ path, expected, input }: z.core.$ZodIssueInvalidType, read:
     return `${text} without quotes is ${input instanceof Date ? 'a date' : `a ${typeof input}`}, and text is wanted; write '${text}'`
   }
   const wanted =
-    { array: 'a list, each entry beginning with "- "', object: 'a mapping of fields', boolean: 'true or false' }[
-      expected as string
-    ] ?? `a ${expected}`
+    {
+      array: 'a list, each entry beginning with "- "',
+      object: 'a mapping of fields',
+      boolean: 'true or false',
+      int: 'a whole number',
+    }[expected as string] ?? `a ${expected}`
   const isName = expected === 'object' && typeof input === 'string' && fieldsAt(read.schema, path).includes('name')
   const hint = isName ? `; write name: ${input}` : placeholderHint(String(input))
   return `${text} stands here, and ${wanted} is wanted${hint}`
