@@ -60,7 +60,7 @@ export function foldersAbove(path: string): string[] {
 function folderName(name: string | undefined): string {
   if (name === undefined) return noPackage
   const encoded = encodeURIComponent(name.toWellFormed())
-  return encoded === '' || encoded.startsWith('.') ? `%2E${encoded.slice(1)}` : encoded
+  return encoded === '' ? '%' : encoded.replace(/^\./, '%2E')
 }
 
 function fileEntry(name: string, parts: readonly StagedDocument[], file: number): TarEntry {

@@ -7,7 +7,7 @@ import type { FetchBlobOptions, RawManifest } from '../oci/content.ts'
 import { type Digest, digestOf, hexOf } from '../oci/digest.ts'
 import { digestText } from '../oci/digest-text.ts'
 import { diskError } from '../store/disk.ts'
-import { blobSize, openBlob } from './rebuild-layer.ts'
+import { isIntact, openBlob } from './rebuild-layer.ts'
 
 const Kept = z.object({
   version: z.literal(1),
@@ -15,7 +15,7 @@ const Kept = z.object({
   inputs: digestText(),
   /** The image itself last. */
   manifests: z.array(z.object({ mediaType: z.string(), text: z.string() })).min(1),
-  blobs: z.array(z.object({ digest: digestText(), size: z.int() })),
+  blobs: z.array(digestText()),
 })
 
 export interface KeptCatalogImage {
@@ -26,7 +26,8 @@ export interface KeptCatalogImage {
 interface FreshImage {
   readonly inputs: Digest
   readonly manifests: readonly RawManifest[]
-  readonly blobs: ReadonlyMap<Digest, { readonly size: number }>
+  /** They are in the directory. */
+  readonly blobs: ReadonlySet<Digest>
 }
 
 const recordName = 'image.json'
@@ -43,7 +44,7 @@ export async function keepImage(
       mediaType: descriptor.mediaType,
       text: Buffer.from(bytes).toString('utf8'),
     })),
-    blobs: [...blobs].map(([digest, { size }]) => ({ digest, size })),
+    blobs: [...blobs],
   }
   const path = join(directory, recordName)
   try {
@@ -52,27 +53,23 @@ export async function keepImage(
   } catch (error) {
     throw diskError(error, path)
   }
-  const current = new Set([...blobs.keys()].map(hexOf))
+  const current = new Set([...blobs].map(hexOf))
   for (const name of await readdir(join(directory, 'blobs')))
     if (!current.has(name)) await rm(join(directory, 'blobs', name), { force: true })
-  return { manifests, blobs: openAll(directory, [...blobs.keys()]) }
+  return { manifests, blobs: openAll(directory, [...blobs]) }
 }
 
 /** The image that was made of `inputs`; undefined where the one that is kept is another, or not all of it is there. */
 export async function readKeptImage(directory: string, inputs: Digest): Promise<KeptCatalogImage | undefined> {
   const kept = await readRecord(join(directory, recordName))
   if (kept?.inputs !== inputs) return undefined
-  const sizes = await Promise.all(kept.blobs.map(({ digest }) => blobSize(directory, digest)))
-  if (kept.blobs.some(({ size }, index) => sizes[index] !== size)) return undefined
+  for (const digest of kept.blobs) if (!(await isIntact(directory, digest))) return undefined
   return {
     manifests: kept.manifests.map(({ mediaType, text }) => {
       const bytes = Buffer.from(text)
       return { descriptor: { mediaType, digest: digestOf(bytes), size: bytes.byteLength }, bytes }
     }),
-    blobs: openAll(
-      directory,
-      kept.blobs.map(({ digest }) => digest),
-    ),
+    blobs: openAll(directory, kept.blobs),
   }
 }
 

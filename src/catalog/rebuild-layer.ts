@@ -1,7 +1,7 @@
 /** Layers of a rebuilt catalog, packed into files that are named after their digest. */
 import { createHash } from 'node:crypto'
 import { createReadStream } from 'node:fs'
-import { type FileHandle, mkdir, open, rename, rm, stat } from 'node:fs/promises'
+import { type FileHandle, mkdir, open, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { stableGzip } from '../archive/tar/stable-gzip.ts'
 import { type TarEntry, tarFile, writeTar } from '../archive/tar/ustar.ts'
@@ -83,14 +83,16 @@ export function openBlob(directory: string, digest: Digest) {
     createReadStream(blobPath(directory, digest), { start: offset, highWaterMark: 256 * 1024 })
 }
 
-/** In bytes; undefined where there is no such blob. */
-export async function blobSize(directory: string, digest: Digest): Promise<number | undefined> {
+/** True where a blob is there, and its bytes are those that it is named after: a disk can return others than were written. */
+export async function isIntact(directory: string, digest: Digest): Promise<boolean> {
+  const hasher = createHash('sha256')
   try {
-    return (await stat(blobPath(directory, digest))).size
+    for await (const chunk of openBlob(directory, digest)({})) hasher.update(chunk)
   } catch (error) {
-    if (hasSystemCode(error, 'ENOENT')) return undefined
+    if (hasSystemCode(error, 'ENOENT', 'EIO')) return false
     throw error
   }
+  return `sha256:${hasher.digest('hex')}` === digest
 }
 
 function blobPath(directory: string, digest: Digest): string {

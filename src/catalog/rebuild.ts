@@ -132,7 +132,7 @@ function rootDigest(manifests: readonly RawManifest[]): Digest {
 
 interface BuiltImages {
   readonly manifests: readonly RawManifest[]
-  readonly blobs: ReadonlyMap<Digest, { readonly size: number }>
+  readonly blobs: ReadonlySet<Digest>
 }
 
 async function buildImages(
@@ -140,7 +140,7 @@ async function buildImages(
   options: RebuildOptions,
   labels: Readonly<Record<string, string>>,
 ): Promise<BuiltImages> {
-  const blobs = new Map<Digest, { readonly size: number }>()
+  const blobs = new Set<Digest>()
   const children: { readonly manifest: RawManifest; readonly platform: Platform }[] = []
   const contents = new Map<string, PackedLayer>()
   for (const image of images) {
@@ -150,8 +150,7 @@ async function buildImages(
     const layers = [await packLayer(whiteoutEntries(stalePaths(image.config)), options), content]
     const config = configOver(image.config, { diffIds: layers.map(({ diffId }) => diffId), labels })
     const digest = await writeBlob(options.directory, config)
-    blobs.set(digest, { size: config.byteLength })
-    for (const layer of layers) blobs.set(layer.digest, layer)
+    for (const each of [digest, ...layers.map((layer) => layer.digest)]) blobs.add(each)
     children.push({
       manifest: manifestOver(image, layers, { digest, size: config.byteLength }),
       platform: image.platform,
