@@ -13,8 +13,8 @@ import type { ChartUse } from './wanted-chart.ts'
 export interface ChartImages {
   readonly images: readonly FoundImage[]
   readonly findings: readonly Finding[]
-  /** Why a rendering is missing, so that images may be missing too. */
-  readonly error?: KnownError
+  /** Why renderings are missing, so that images may be missing too. */
+  readonly errors: readonly KnownError[]
 }
 
 interface Options {
@@ -31,34 +31,38 @@ interface Options {
  */
 export async function imagesOfChart(fetched: FetchedChart, use: ChartUse, options: Options): Promise<ChartImages> {
   const { chart, path } = fetched
-  if (chart.isLibrary || !chart.hasTemplates) return { images: [], findings: [] }
+  if (chart.isLibrary || !chart.hasTemplates) return { images: [], findings: [], errors: [] }
   const origin = `chart ${chart.name} ${chart.version}`
   const valueSets = [
     ...(use.includeDefaults || use.values.length === 0 ? [[]] : []),
     ...(use.values.length > 0 ? [use.values] : []),
   ]
   const { kubeVersion, findings } = chooseKubeVersion(chart, options.helm.kubeVersion)
-  const found: ChartImages[] = [{ images: [], findings }]
+  const found: ChartImages[] = [{ images: [], findings, errors: [] }]
   for (const values of valueSets) {
     try {
       const { directory, signal, helm } = options
       const text = await renderChart({ what: origin, path, kubeVersion, values, directory, signal }, helm)
-      found.push(findImages(text, { origin, imagePaths: use.imagePaths }))
+      found.push({ ...findImages(text, { origin, imagePaths: use.imagePaths }), errors: [] })
     } catch (error) {
       options.signal.throwIfAborted()
       if (!(error instanceof KnownError) || !/^HELM_/.test(error.code)) throw error
-      found.push({ images: [], findings: [], error })
+      found.push({ images: [], findings: [], errors: [error] })
     }
   }
-  const error = found.find((one) => one.error)?.error
-  const declared = error ? declaredImages(chart, origin) : { images: [], findings: [] }
-  return { ...union([...found, declared]), ...(error && { error }) }
+  const isWhole = found.every(({ errors }) => errors.length === 0)
+  return union(isWhole ? found : [...found, declaredImages(chart, origin)])
 }
 
-function union(parts: readonly ChartImages[]): Pick<ChartImages, 'images' | 'findings'> {
-  const images = new Map(parts.flatMap(({ images }) => images).map((one) => [formatReference(one.reference), one]))
-  const findings = new Map(parts.flatMap(({ findings }) => findings).map((one) => [one.summary, one]))
-  return { images: [...images.values()], findings: [...findings.values()] }
+function union(parts: readonly ChartImages[]): ChartImages {
+  const images = new Map<string, FoundImage>()
+  for (const image of parts.flatMap((part) => part.images)) {
+    const name = formatReference(image.reference)
+    if (!images.has(name)) images.set(name, image)
+  }
+  const findings = new Map(parts.flatMap((part) => part.findings).map((one) => [one.summary, one]))
+  const errors = new Map(parts.flatMap((part) => part.errors).map((one) => [one.message, one]))
+  return { images: [...images.values()], findings: [...findings.values()], errors: [...errors.values()] }
 }
 
 /** Annotations in which publishers list images: that of Artifact Hub, and Bitnami's older one. */
@@ -67,7 +71,7 @@ const imageAnnotations = ['artifacthub.io/images', 'images']
 /** What stands in annotations is no proof that there is nothing else, so it only stands in where rendering is impossible. */
 function declaredImages(chart: Chart, origin: string): ChartImages {
   const images = declaredBy(chart)
-  if (images.length === 0) return { images, findings: [] }
+  if (images.length === 0) return { images, findings: [], errors: [] }
   const some = finding({
     id: 'chart.images-partial',
     severity: 'warning',
@@ -75,7 +79,7 @@ function declaredImages(chart: Chart, origin: string): ChartImages {
     evidence: images.map(({ reference }) => formatReference(reference)).join(', '),
     remedy: 'Have it rendered: see the error of this chart.',
   })
-  return { images, findings: [some] }
+  return { images, findings: [some], errors: [] }
 }
 
 /** Those of the charts within it are not asked: this chart may give them other images, or leave them out. */

@@ -39,16 +39,22 @@ export interface Rendering {
   readonly signal: AbortSignal
 }
 
-/**
- * Charts look for these to find out whether they are on OpenShift, which is where they go.
- */
+/** Charts look for these to find out whether they are on OpenShift, which is where they go: for versions, or for kinds. */
 const openShiftApis = [
+  'apps.openshift.io/v1',
   'config.openshift.io/v1',
+  'console.openshift.io/v1',
   'image.openshift.io/v1',
   'monitoring.coreos.com/v1',
+  'monitoring.coreos.com/v1/PrometheusRule',
+  'monitoring.coreos.com/v1/ServiceMonitor',
+  'operator.openshift.io/v1',
+  'operators.coreos.com/v1alpha1',
   'project.openshift.io/v1',
   'route.openshift.io/v1',
+  'route.openshift.io/v1/Route',
   'security.openshift.io/v1',
+  'security.openshift.io/v1/SecurityContextConstraints',
 ]
 
 const maxRenderedBytes = 64 * 1024 * 1024

@@ -149,7 +149,7 @@ interface UsedChart {
 async function usedChart(fetched: FetchedChart, wanted: WantedChart, options: SelectChartsOptions): Promise<UsedChart> {
   const { chart } = fetched
   const what = `helm ${chart.name} ${chart.version}`
-  const { images: found, findings, error } = await imagesOfChart(fetched, wanted, options)
+  const { images: found, findings, errors } = await imagesOfChart(fetched, wanted, options)
   const images = found.map(
     ({ reference, place }): ChartImage => ({
       reference,
@@ -157,7 +157,7 @@ async function usedChart(fetched: FetchedChart, wanted: WantedChart, options: Se
       ...(wanted.platforms && { platforms: wanted.platforms }),
     }),
   )
-  const unreadable = error ? [{ what, error }] : []
+  const unreadable = errors.map((error) => ({ what, error }))
   try {
     const artifact = fetched.artifact ?? chartArtifact({ ...fetched, open: openKept(fetched.path) })
     const { digest } = rootOf(artifact).descriptor
