@@ -94,6 +94,6 @@ async function newestConfiguration(archive: OcMirrorArchive): Promise<ImageSetCo
       text: newest.bytes.toString('utf8'),
     })
   throw new KnownError('USAGE', `${archive.directory} holds what oc-mirror wrote, and no configuration with it`, {
-    hint: 'Name the ImageSetConfiguration that it was made with: -c FILE.',
+    hint: 'oc-mirror writes it at the end of the last mirror_….tar, and not at all when it fails. Copy that file too, or name the ImageSetConfiguration that it was made with: -c FILE.',
   })
 }

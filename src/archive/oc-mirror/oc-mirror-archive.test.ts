@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { mkdir, readFile, rename, symlink, writeFile } from 'node:fs/promises'
+import { mkdir, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import { test } from 'node:test'
 import { makeImage, makeIndex, makeMultiArch, makeReferrer, makeSignature } from '../../../testkit/image.ts'
@@ -189,6 +189,18 @@ test('an archive that lacks what an earlier one carried says so, and is whole be
   const both = await open(directory)
   assert.equal((await both.fetchManifest({ ...source, tag: '1' }))?.descriptor.digest, image.digest)
   assert.equal((await read(both.fetchBlob(source, layer))).byteLength, layer.size)
+})
+
+test('an archive that is missing between others is named', async (t) => {
+  const { directory, tars } = await writeOcMirrorArchive(t, { content: content().repositories, archiveBytes: 6000 })
+  assert.ok(tars.length > 3)
+  await rm(join(directory, 'mirror_000002.tar'))
+  const { flaws } = await open(directory)
+  assert.deepEqual(
+    flaws.map(({ file }) => basename(file)),
+    ['mirror_000002.tar'],
+  )
+  assert.match(flaws[0]?.why ?? '', /no such file/)
 })
 
 test('an archive that is cut anywhere gives the very bytes, or names the file and the byte where it ends', async (t) => {

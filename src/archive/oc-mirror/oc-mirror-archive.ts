@@ -12,7 +12,7 @@ import { formatReference, type Reference, repositoryName } from '../../oci/refer
 import { type BeyondArchive, blobBeyond, manifestBeyond } from '../read/beyond-archive.ts'
 import { type FileSlice, readSlice, streamSlice } from '../tar/file-slice.ts'
 import { type ArchiveFlaw, scanTar } from '../tar/tar-scan.ts'
-import { findOcMirrorFiles, indexStorage, type OcMirrorFiles, remedyFor } from './oc-mirror-files.ts'
+import { findOcMirrorFiles, indexStorage, missingArchives, type OcMirrorFiles, remedyFor } from './oc-mirror-files.ts'
 import { OcMirrorIndex } from './oc-mirror-index.ts'
 import { OcMirrorManifests } from './oc-mirror-manifests.ts'
 
@@ -65,6 +65,8 @@ export async function openOcMirrorArchive(
   if (files.archives.length + files.roots.length === 0) throw writtenByV1(files)
   const index = new OcMirrorIndex()
   for (const file of files.fromV1) index.passOver({ file, offset: 0, why: 'oc-mirror v1 wrote this archive' })
+  for (const file of missingArchives(files.archives))
+    index.passOver({ file, offset: 0, why: 'there is no such file, although later archives are here' })
   for (const root of files.roots) await indexStorage(root, index)
   for (const file of files.archives) {
     const visit = (entry: Parameters<OcMirrorIndex['addTarEntry']>[1]) => index.addTarEntry(file, entry)

@@ -1,7 +1,7 @@
 /** Finds what oc-mirror left in a directory: archives, and a cache that is already unpacked. */
 import type { Dirent } from 'node:fs'
 import { readdir, readFile, stat } from 'node:fs/promises'
-import { basename, join } from 'node:path'
+import { basename, dirname, join } from 'node:path'
 import { hasSystemCode, KnownError } from '../../errors/known-error.ts'
 import { mapConcurrently } from '../../host/concurrency.ts'
 import { isDigest } from '../../oci/digest.ts'
@@ -33,6 +33,20 @@ export async function findOcMirrorFiles(directory: string): Promise<OcMirrorFile
   }
   return archives.length + fromV1.length + roots.length > 0 ? { archives, fromV1, roots } : undefined
 }
+
+/** Paths of the archives that are missing between those that are here: oc-mirror numbers them from 1. */
+export function missingArchives(archives: readonly string[]): string[] {
+  const numberOf = (path: string) => Number(/(\d+)\.tar$/.exec(path)?.[1])
+  const here = new Set(archives.map(numberOf))
+  const last = archives.at(-1)
+  if (last === undefined) return []
+  return Array.from({ length: Math.min(numberOf(last), maxGap) }, (_, index) => index + 1)
+    .filter((number) => !here.has(number))
+    .map((number) => join(dirname(last), `mirror_${String(number).padStart(6, '0')}.tar`))
+}
+
+/** A number beyond is no count of archives: somebody gave the file this name. */
+const maxGap = 10_000
 
 /** What to do about a file that holds other bytes than it should. */
 export function remedyFor(file: string): string {
