@@ -43,7 +43,6 @@ export interface Rendering {
 const openShiftApis = [
   'apps.openshift.io/v1',
   'config.openshift.io/v1',
-  'console.openshift.io/v1',
   'image.openshift.io/v1',
   'monitoring.coreos.com/v1',
   'monitoring.coreos.com/v1/PrometheusRule',
