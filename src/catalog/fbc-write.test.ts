@@ -1,7 +1,51 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { parse } from 'yaml'
-import { editDocument } from './fbc-write.ts'
+import { editDocument, keptDocuments } from './fbc-write.ts'
+import type { Catalog, MetaPlace } from './meta.ts'
+import type { CatalogSelection } from './selection.ts'
+
+/** Two packages, in maps that are filled in the order of the names, or against it. */
+function catalogOf(isReversed: boolean): { catalog: Catalog; selection: CatalogSelection } {
+  const inOrder = <Item>(...items: readonly Item[]) => (isReversed ? items.toReversed() : items)
+  const at = (file: string): MetaPlace => ({ file, offset: 0, length: 1 })
+  const packages = inOrder('bar', 'foo').map((name) => {
+    const bundles = inOrder('a', 'b', 'c').map((bundle) => {
+      const meta = { schema: 'olm.bundle', package: name, name: bundle, image: '', relatedImages: [] } as const
+      return [bundle, { ...meta, requires: [], provides: [], place: at(`${name} bundle ${bundle}`) }] as const
+    })
+    const channels = inOrder('x', 'y').map((channel) => {
+      const entries = ['a', 'b'].map((entry) => ({ name: entry, skips: [] }))
+      const place = at(`${name} channel ${channel}`)
+      return [channel, { schema: 'olm.channel', package: name, name: channel, entries, place }] as const
+    })
+    const others = inOrder('m', 'n').map((schema) => ({ schema, package: name, place: at(`${name} ${schema}`) }))
+    const meta = { schema: 'olm.package', name, defaultChannel: 'x', place: at(name) } as const
+    return [name, { meta, channels: new Map(channels), bundles: new Map(bundles), others }] as const
+  })
+  const kept = packages.map(([name]) => {
+    const entries = [{ name: 'b', skips: [] }]
+    const channels = inOrder('x', 'y').map((channel) => ({ name: channel, entries }))
+    return [name, { name, defaultChannel: 'y', channels, bundles: inOrder('b', 'c'), deprecations: [] }] as const
+  })
+  return {
+    catalog: {
+      packages: new Map(packages),
+      others: inOrder('o', 'p').map((schema) => ({ schema, place: at(schema) })),
+    },
+    selection: { kept: new Map(kept), isWhole: false, findings: [], why: () => undefined },
+  }
+}
+
+test('documents are written in one order, whatever the order in which they were found', () => {
+  const [one, other] = [catalogOf(false), catalogOf(true)]
+  const documents = keptDocuments(one.catalog, one.selection)
+  assert.deepEqual(keptDocuments(other.catalog, other.selection), documents)
+  const ofPackage = (name: string) =>
+    ['', ' channel x', ' channel y', ' bundle b', ' bundle c', ' m', ' n'].map((rest) => `${name}${rest}`)
+  const places = documents.map(({ place }) => place.file)
+  assert.deepEqual(places, ['o', 'p', ...ofPackage('bar'), ...ofPackage('foo')])
+})
 
 const second = { entries: new Set([1]) }
 
