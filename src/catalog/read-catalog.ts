@@ -117,7 +117,7 @@ function ownerOf(value: unknown): string | undefined {
 
 /** The same for a document that cannot be parsed. */
 function ownerIn(head: string): string | undefined {
-  const field = (name: string) => new RegExp(`^\\W{0,40}?"?${name}"?\\s*:\\s*"?([^"\\s,}]+)`, 'm').exec(head)?.[1]
+  const field = (name: string) => new RegExp(`(?:^|[{,])\\s*"?${name}"?\\s*:\\s*"?([^"\\s,}]+)`, 'm').exec(head)?.[1]
   const isPackage = field('schema') === 'olm.package'
   return field('package') ?? (isPackage ? field('name') : undefined)
 }

@@ -43,6 +43,7 @@ const layouts: Readonly<Record<string, readonly [text: string, values: readonly 
   nothing: ['', []],
   'white space': ['\n \n\r\n', []],
   'comments and marks': ['# a\n---\n---\n# b\n...\n', []],
+  'a key twice': ['a: 1\na: 2\n', [{ a: 2 }]],
   'an anchor and a merge': ['a: &x {b: 1}\nc: {<<: *x, d: 2}\n', [{ a: { b: 1 }, c: { b: 1, d: 2 } }]],
 }
 for (const [what, [text, values]] of Object.entries(layouts)) {
@@ -66,7 +67,7 @@ test('whatever documents there are, in whatever pieces they come: the same docum
 /** What stands where `@` is, is told. */
 const broken: Readonly<Record<string, string>> = {
   'a tab instead of spaces': 'a:\n@\tb: 1\n',
-  'a key twice': 'a: 1\n@a: 2\n',
+  'a quotation mark that is missing': 'a: "b\n@',
   'an alias without an anchor': '@a: *b\n',
 }
 for (const [what, text] of Object.entries(broken)) {

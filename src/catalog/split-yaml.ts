@@ -80,7 +80,8 @@ export class YamlSplitter {
   #parse(text: string, start: number): unknown {
     const json = text.trimStart().startsWith('{') ? parseJson(text) : undefined
     if (json !== undefined) return json
-    const document = parseDocument(text, { merge: true, prettyErrors: false, logLevel: 'error' })
+    // Of a key that is there twice the last counts, as for opm: there are catalogs like that.
+    const document = parseDocument(text, { merge: true, uniqueKeys: false, prettyErrors: false, logLevel: 'error' })
     const [error] = document.errors
     if (error) throw this.#fault(error.message, Buffer.byteLength(text.slice(0, error.pos[0])))
     try {
