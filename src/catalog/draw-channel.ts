@@ -80,20 +80,28 @@ function sideLines(entry: ChannelEntry, { graph, options, drawn }: SideParts): s
   if (entry.skipRange !== undefined && entry.skipRange !== '')
     lines.push(` |    also updates from any version in ${entry.skipRange} (skipRange)`)
   const absent: string[] = []
+  const elsewhere: string[] = []
+  const plain: string[] = []
   for (const skip of entry.skips) {
     const skipped = graph.entries.get(skip)
-    if (skipped === undefined) {
-      absent.push(skip)
-      continue
-    }
     const isOnChain = graph.chain.includes(skip)
-    if (isOnChain || drawn.has(skip)) lines.push(` |    skips ${nodeText(skip, options)}, drawn in its own place`)
+    if (skipped === undefined) absent.push(skip)
+    else if (isOnChain || drawn.has(skip)) elsewhere.push(skip)
+    else if (edgesText(skipped) === '') plain.push(nodeText(skip, options))
     else lines.push(` |    skips ${nodeText(skip, options)}${edgesText(skipped)}`)
-    if (!isOnChain) drawn.add(skip)
+    if (skipped !== undefined && !isOnChain) drawn.add(skip)
   }
+  for (let at = 0; at < plain.length; at += skippedPerLine)
+    lines.push(` |    skips ${plain.slice(at, at + skippedPerLine).join(', ')}`)
+  if (elsewhere.length > 0)
+    lines.push(
+      ` |    skips ${listed(elsewhere)}, drawn in ${elsewhere.length > 1 ? 'their own places' : 'its own place'}`,
+    )
   if (absent.length > 0) lines.push(` |    skips ${listed(absent)}, not in this channel`)
   return lines
 }
+
+const skippedPerLine = 3
 
 function edgesText({ replaces, skips }: ChannelEntry): string {
   const parts = [

@@ -71,8 +71,13 @@ export const commands: readonly CommandEntry[] = [
   },
   {
     name: 'list',
-    summary: 'versions of OpenShift, their channels, the releases of a channel',
+    summary: 'what could be mirrored: releases of OpenShift, operators',
     load: () => import('./commands/list.ts'),
+  },
+  {
+    name: 'catalog',
+    summary: 'operator catalogs: why a bundle is mirrored or not, and whether a catalog is sound',
+    load: () => import('./commands/catalog.ts'),
   },
   {
     name: 'version',

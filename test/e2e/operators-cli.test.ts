@@ -204,3 +204,88 @@ test('an image that is no catalog, and a catalog with a broken file, are named a
   const absent = await list('absent')
   assert.match(absent.stderr, /error MANIFEST_UNKNOWN: registry\.redhat\.io\/some\/absent:1/)
 })
+
+async function configuration(t: TestContext, operators: readonly object[]): Promise<string> {
+  const path = join(await tempDir(t), 'isc.yaml')
+  const mirror = { platform: { channels: [{ name: 'stable-4.18' }] }, operators }
+  const kind = { kind: 'ImageSetConfiguration', apiVersion: 'mirror.openshift.io/v2alpha1' }
+  await writeFile(path, JSON.stringify({ ...kind, mirror }))
+  return path
+}
+
+test('catalog explain draws the channels, and says of every bundle why it is in or out', async (t) => {
+  const { run } = await scene(t)
+  const { status, stdout, stderr } = await run('catalog', 'explain', 'torch', '--catalog', await directory(t))
+  assert.equal(status, 0, stderr)
+  assert.match(stdout, /How to read it\n {2}A channel is a line of updates/)
+  assert.match(
+    stdout,
+    /Channel stable \(the default one\): 1 of 1 bundle mirrored\n {2}\[x\] torch\.v0\.1\.0 {2}HEAD\n/,
+  )
+  assert.match(stdout, /Why\n {2}\[x\] head of channel stable: torch\.v0\.1\.0\n/)
+})
+
+test('catalog explain follows a configuration, and the way of what is installed', async (t) => {
+  const { run } = await scene(t)
+  const catalog = 'registry.redhat.io/redhat/redhat-operator-index:v4.18'
+  const stable = { name: 'lamp', channels: [{ name: 'stable', minVersion: '1.9.0' }] }
+  const config = await configuration(t, [
+    { catalog: 'registry.redhat.io/redhat/certified-operator-index:v4.18' },
+    { catalog, packages: [stable] },
+  ])
+  const explained = await run('catalog', 'explain', 'lamp', '-c', config, '--catalog', catalog, '--installed', '1.8.1')
+  assert.equal(explained.status, 0, explained.stderr)
+  const { stdout } = explained
+  assert.ok(stdout.includes(`asked for:  mirror.operators[1] of ${config}`), stdout)
+  assert.match(stdout, /mirrored: {3}2 of 4 bundles; the default channel is stable/)
+  assert.match(stdout, /\[x\] lamp\.v1\.9\.0\n/)
+  assert.match(stdout, /channel stable: 1\.8\.1 -> lamp\.v1\.10\.0; all of it is mirrored/)
+  assert.match(stdout, /Deprecated by its maintainers\n {2}channel old: old is no longer served\. Use stable\./)
+  const document = JSON.parse(
+    (await run('catalog', 'explain', 'lamp', '-c', config, '--catalog', catalog, '--json')).stdout,
+  )
+  assert.deepEqual(document.kept.bundles, ['lamp.v1.10.0', 'lamp.v1.9.0'])
+  assert.deepEqual(document.releases, ['4.18'])
+  assert.equal(document.bundles.length, 4)
+})
+
+test('what cannot be selected is drawn all the same, with the problem before it', async (t) => {
+  const { run } = await scene(t)
+  const catalog = await directory(t)
+  const { status, stdout } = await run('catalog', 'explain', 'lamp', '--catalog', catalog)
+  assert.equal(status, 1)
+  assert.match(
+    stdout,
+    /error CATALOG_SELECTION_INVALID: Channel "split" of package "lamp" has no clear order of updates/,
+  )
+  assert.match(stdout, /\[ \] lamp\.v1\.8\.0 \(deprecated\) {2}HEAD 1 of 2/)
+  assert.doesNotMatch(stdout, /^Why/m)
+  const absent = await run('catalog', 'explain', 'lamp', '--catalog', catalog, '--channel', 'stabel')
+  assert.match(absent.stderr, /error CATALOG_CHANNEL_UNKNOWN: .*"stabel"; it has old, split, stable/)
+})
+
+test('catalog explain says which configuration, catalog or package it misses', async (t) => {
+  const { run } = await scene(t)
+  const config = await configuration(t, [{ catalog: 'registry.redhat.io/redhat/certified-operator-index:v4.18' }])
+  const none = await run('catalog', 'explain', 'lamp')
+  assert.equal(none.status, 64)
+  assert.match(none.stderr, /No catalog is named/)
+  const other = await run('catalog', 'explain', 'lamp', '-c', config, '--catalog', 'redhat-operator-index:v4.18')
+  assert.equal(other.status, 64)
+  assert.match(other.stderr, /does not ask for redhat-operator-index:v4\.18; its catalogs: registry\.redhat\.io/)
+  const unknown = await run('catalog', 'explain', 'lamps', '--catalog', await directory(t))
+  assert.match(unknown.stderr, /error CATALOG_PACKAGE_UNKNOWN: .*nearest: lamp/)
+})
+
+test('catalog validate names a channel that nobody can follow, and passes a sound catalog', async (t) => {
+  const { run } = await scene(t)
+  const root = await directory(t)
+  const bad = await run('catalog', 'validate', root)
+  assert.equal(bad.status, 1)
+  assert.match(bad.stdout, /^not valid: .*: 2 packages, 4 channels, 5 bundles\n/)
+  assert.match(bad.stdout, /error catalog\.channel-flawed: channel "split" of package "lamp" cannot be followed/)
+  assert.match(bad.stdout, /seen: lamp\/catalog\.json, byte \d+/)
+  const good = await run('catalog', 'validate', join(root, 'torch'), '--json')
+  assert.equal(good.status, 0)
+  assert.deepEqual(JSON.parse(good.stdout).findings, [])
+})
