@@ -59,10 +59,14 @@ export async function keepImage(
   return { manifests, blobs: openAll(directory, [...blobs]) }
 }
 
-/** The image that was made of `inputs`; undefined where the one that is kept is another, or not all of it is there. */
-export async function readKeptImage(directory: string, inputs: Digest): Promise<KeptCatalogImage | undefined> {
+/**
+ * The image that is kept; undefined where there is none, or not all of it is there.
+ *
+ * @param inputs what it has to be made of; absent for whatever it is
+ */
+export async function readKeptImage(directory: string, inputs?: Digest): Promise<KeptCatalogImage | undefined> {
   const kept = await readRecord(join(directory, recordName))
-  if (kept?.inputs !== inputs) return undefined
+  if (!kept || (inputs !== undefined && kept.inputs !== inputs)) return undefined
   for (const digest of kept.blobs) if (!(await isIntact(directory, digest))) return undefined
   return {
     manifests: kept.manifests.map(({ mediaType, text }) => {

@@ -25,6 +25,7 @@ import type { Reference } from '../oci/reference.ts'
 import type { CredentialsProvider } from '../remote/credentials.ts'
 import type { WebClient } from '../remote/web-client.ts'
 import type { Documents } from './archive-documents.ts'
+import { keepChart } from './kept-made.ts'
 
 /** What charts are fetched and rendered with. */
 export interface ChartTools {
@@ -58,7 +59,9 @@ export async function selectChartImages(content: HelmContent | undefined, option
   if (!tools) return chosen(chartsFromDocuments(content, documents, { cwd, origin: 'the archive' }), target)
   const directory = join(workspace.state, 'charts')
   const selection = await selectCharts(content, { ...tools, registry: source, directory, cwd, signal })
-  return { ...chosen(selection, target), made: selection.charts.map(madeChart) }
+  const made = selection.charts.map(madeChart)
+  for (const chart of made) await keepChart(workspace, chart)
+  return { ...chosen(selection, target), made }
 }
 
 function chosen(

@@ -4,13 +4,12 @@ import type { Finding } from '../errors/finding.ts'
 import { KnownError } from '../errors/known-error.ts'
 import { resolveImage } from '../mirror/closure.ts'
 import type { MirrorTarget } from '../mirror/destination.ts'
-import { readRecordedFiles } from '../mirror/file-record.ts'
 import { bringGraphData } from '../mirror/graph-data.ts'
-import { graphImageBase, graphImageSelected, makeGraphImage, readGraphImage } from '../mirror/graph-image.ts'
+import { graphImageBase, graphImageSelected, makeGraphImage } from '../mirror/graph-image.ts'
 import type { LocalContent } from '../mirror/local-content.ts'
 import type { MadeImage } from '../mirror/made-content.ts'
 import type { CheckImage } from '../mirror/resolve-images.ts'
-import { madeFile, selectFiles, type WantedFile } from '../mirror/select-files.ts'
+import { selectFiles, type WantedFile } from '../mirror/select-files.ts'
 import type { ContentClass, SelectedImage, Selection, UnreadableImage } from '../mirror/selection.ts'
 import type { Workspace } from '../mirror/workspace.ts'
 import type { ContentSource } from '../oci/content.ts'
@@ -85,17 +84,4 @@ async function selectGraphImage(
 async function checkBase(base: SelectedImage, check: CheckImage, context: Parameters<CheckImage>[1]): Promise<void> {
   const [image] = await resolveImage(base, { ...context, withoutAttached: true })
   if (image) await check({ image, attached: [] }, context)
-}
-
-/** What was made in earlier runs of a workspace: a plan, and an archive that is gone on with, name only digests. */
-export async function keptMadeImages(
-  workspace: Workspace,
-  making: Making | undefined,
-  signal: AbortSignal,
-): Promise<readonly MadeImage[]> {
-  if (!making) return []
-  const { web } = making
-  const graph = await readGraphImage(workspace)
-  const files = await readRecordedFiles(workspace)
-  return [...(graph ? [graph] : []), ...files.map((file) => madeFile(file, { web, signal }))]
 }

@@ -27,6 +27,7 @@ import type { ContentSource, RawManifest } from '../oci/content.ts'
 import { type Digest, digestOf, hexOf } from '../oci/digest.ts'
 import { blobsOf, parseManifest } from '../oci/manifest.ts'
 import { formatReference, parseReference, type Reference } from '../oci/reference.ts'
+import { catalogsDirectory, nameKeptCatalog } from './kept-made.ts'
 import {
   type CatalogLocation,
   layoutRegistry,
@@ -197,13 +198,15 @@ async function makeCatalog(entry: OperatorEntry, making: Making): Promise<MadeIm
   const { registry, repository } = image.reference
   const reference = madeReference(entry)
   const architectures = entry.platforms?.map(({ architecture }) => architecture)
+  const directory = join(catalogsDirectory(workspace), reference.tag ?? '')
   const rebuilt = await rebuildCatalog({
     ...{ source: image.source, files: opened.files, catalog, selection, signal },
     reference: { registry, repository, digest: image.digest },
-    directory: join(catalogsDirectory(workspace), reference.tag ?? ''),
+    directory,
     ...(architectures && { architectures }),
   })
   const { manifests, blobs, base } = rebuilt
+  await nameKeptCatalog(directory, { reference, manifests, blobs, base })
   if (registry !== layoutRegistry) return { reference, manifests, blobs, base }
   return { reference, manifests, blobs: new Map([...layoutBlobs(manifests, image, signal), ...blobs]) }
 }
@@ -219,10 +222,6 @@ function layoutBlobs(manifests: readonly RawManifest[], { source, reference }: O
       (options) => source.fetchBlob(reference, descriptor, { signal, ...options }),
     ]),
   )
-}
-
-function catalogsDirectory({ state }: Workspace): string {
-  return join(state, 'made', 'catalogs')
 }
 
 interface Placing {

@@ -9,7 +9,7 @@ import { checkImages } from '../mirror/resolve-images.ts'
 import type { SelectedImage } from '../mirror/selection.ts'
 import type { Workspace } from '../mirror/workspace.ts'
 import type { ContentSource } from '../oci/content.ts'
-import { keptMadeImages } from './made-images.ts'
+import { keptMadeImages } from './kept-made.ts'
 import { imageChecks, type MirrorServices } from './mirror-services.ts'
 import { untrustedReleases } from './release-trust.ts'
 

@@ -174,3 +174,14 @@ test('a full catalog is copied as it is, byte for byte', async (t) => {
   assert.equal(target.content.tags.get(there), upstream.content.tags.get(here))
   assert.equal(operatorRepositories(target).length, 11)
 })
+
+test('a plan with a filtered catalog is carried out later, by what was made when it was planned', async (t) => {
+  const { target, root, destination, configure, run } = await scene(t)
+  const config = await configure([oneRange])
+  const [plan, work] = [join(root, 'plan.json'), ['--workspace', join(root, 'work')]]
+  succeeded(await run('mirror', '-c', config, '--plan-only', plan, ...work, destination))
+  assert.deepEqual([...target.content.tags.keys()], [])
+  succeeded(await run('mirror', '--plan', plan, ...work, destination))
+  assert.deepEqual(operatorRepositories(target), wantedOfRange.toSorted())
+  assert.ok(target.content.tags.has('ocp/redhat/redhat-operator-index:v4.18'))
+})

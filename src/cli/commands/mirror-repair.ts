@@ -3,7 +3,7 @@
 import { loadSigningKey } from '../../archive/format/signature.ts'
 import { parseRepairList } from '../../archive/repair/repair-list.ts'
 import { readTextFile } from '../../config/yaml-document.ts'
-import { keptMadeImages } from '../../flows/made-images.ts'
+import { keptMadeImages } from '../../flows/kept-made.ts'
 import { writeRepair } from '../../flows/repair-archive.ts'
 import { withMadeContent } from '../../mirror/made-content.ts'
 import { directoryAt, workspaceAt } from '../../mirror/workspace.ts'
