@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { test } from 'node:test'
 import { parse, parseAllDocuments } from 'yaml'
 import { tempDir } from '../../testkit/temp-dir.ts'
-import { digestOf } from '../oci/digest.ts'
+import { digestOf, hexOf } from '../oci/digest.ts'
 import { parseReference } from '../oci/reference.ts'
 import { mirrorSets, scopeOf, writeResources } from './resources.ts'
 import type { SelectedImage } from './selection.ts'
@@ -54,6 +54,24 @@ test('the mirror sets have the names, kinds and scopes that oc-mirror gives them
   assert.deepEqual(itms[0]?.toJS().spec, {
     imageTagMirrors: [{ source: 'registry.redhat.io/ubi9', mirrors: ['reg.lab:8443/ocp/ubi9'] }],
   })
+})
+
+test('a release of a channel, which is found by digest, is redirected by its tag, too', () => {
+  const digest = digestOf('release')
+  const found = { ...release, source: parseReference(`quay.io/openshift-release-dev/ocp-release@${digest}`) }
+  const sets = mirrorSets([component, found])
+  assert.deepEqual(
+    sets.map(({ name }) => name),
+    ['idms-release-0', 'itms-release-0'],
+  )
+  assert.deepEqual(sets[1]?.entries, [
+    { source: 'quay.io/openshift-release-dev/ocp-release', mirrors: ['reg.lab:8443/ocp/openshift/release-images'] },
+  ])
+  const nameless = { ...found, destination: { ...found.destination, tag: hexOf(digest) } }
+  assert.deepEqual(
+    mirrorSets([nameless]).map(({ name }) => name),
+    ['idms-release-0'],
+  )
 })
 
 test('an image named by tag and digest is in both sets', () => {

@@ -14,6 +14,7 @@ import {
   parseImageMirrorSets,
   renderImageMirrorSets,
 } from '../openshift/image-mirror-set.ts'
+import { tagFor } from './destination.ts'
 import { isMade } from './made-content.ts'
 import type { ContentClass, SelectedImage } from './selection.ts'
 import { readIfPresent, type Workspace, writeIfChanged } from './workspace.ts'
@@ -34,12 +35,17 @@ const prefixes: Record<MirrorSetKind, string> = {
 export function mirrorSets(all: readonly SelectedImage[], { icsp = false } = {}): ImageMirrorSet[] {
   const images = all.filter(({ source, isCatalog }) => !isMade(source) && !isCatalog).flatMap(byName)
   const byDigest = images.filter(({ source, isReleaseImage }) => source.digest !== undefined || isReleaseImage)
-  const byTag = images.filter(({ source }) => source.tag !== undefined || source.digest === undefined)
+  const byTag = images.filter((image) => image.source.tag !== undefined || !image.source.digest || isTagged(image))
   return [
     ...setsOf('ImageDigestMirrorSet', byDigest),
     ...setsOf('ImageTagMirrorSet', byTag),
     ...(icsp ? setsOf('ImageContentSourcePolicy', byDigest) : []),
   ]
+}
+
+/** True for a release that keeps its tag: installers and hubs name it by that (`ocp-release:4.18.9-x86_64`), however it was found. */
+function isTagged({ isReleaseImage, source, destination }: SelectedImage): boolean {
+  return isReleaseImage === true && destination.tag !== tagFor(source, 'release')
 }
 
 /** An image for each name that clusters ask for it by. */
