@@ -11,7 +11,7 @@ import { catalogFilesOfLayers } from './catalog-files-layers.ts'
 import type { CatalogFiles } from './meta.ts'
 
 /** Labels of catalog images (operator-framework/operator-registry `pkg/containertools/labels.go`). */
-export const catalogLabels = {
+const catalogLabels = {
   configs: 'operators.operatorframework.io.index.configs.v1',
   database: 'operators.operatorframework.io.index.database.v1',
 } as const

@@ -1,0 +1,115 @@
+/**
+ * Reading a catalog of 1 GB of JSON, against `opm validate` and `opm render` of the same directory, in the same run.
+ *
+ *     node bench/catalog.ts [--mb 1000] [--rounds 1] [--only-ours]
+ *
+ * The largest catalog of the data, written again and again with its packages renamed, a file for each time, as opm prints it. Reading is
+ * one process: start, every document, the answer how many bundles there are. Needs 1.1 GB on the disk of the temporary directory, and
+ * whatever opm takes. Prints Markdown.
+ */
+import { once } from 'node:events'
+import { mkdir, readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { parseArgs } from 'node:util'
+import { catalogFilesOfDirectory } from '../src/catalog/catalog-files.ts'
+import { readCatalog } from '../src/catalog/read-catalog.ts'
+import { splitDocuments } from '../src/catalog/split-documents.ts'
+import { peer } from '../testkit/peers.ts'
+import { tempDir } from '../testkit/temp-dir.ts'
+import { Cleanups, type Measure, measure, median } from './measure.ts'
+import { nodeFirst } from './mirror-tools.ts'
+
+const { values: options } = parseArgs({
+  options: {
+    mb: { type: 'string', default: '1000' },
+    rounds: { type: 'string', default: '1' },
+    read: { type: 'string' },
+    'only-ours': { type: 'boolean', default: false },
+  },
+})
+const largest = fileURLToPath(
+  new URL('../../shared/data/mirror/catalog-filter/community-catalog-config.json', import.meta.url),
+)
+
+interface Document {
+  readonly schema: string
+  name: string
+  package?: string
+  readonly properties?: readonly { readonly type: string; readonly value: { packageName?: string } }[]
+}
+
+/** The documents with every package called `NAME-suffix`. */
+function renamed(documents: readonly Document[], suffix: string): string {
+  const texts = structuredClone(documents).map((document) => {
+    if (document.schema === 'olm.package') document.name += suffix
+    else if (document.package !== undefined) document.package += suffix
+    const own = document.properties?.find(({ type }) => type === 'olm.package')
+    if (own) own.value.packageName += suffix
+    return JSON.stringify(document, null, 4)
+  })
+  return `${texts.join('\n')}\n`
+}
+
+async function writeCatalog(directory: string): Promise<{ bytes: number; bundles: number }> {
+  const bytes = await readFile(largest)
+  const split = splitDocuments(ReadableStream.from([bytes]), bytes.length)
+  const documents = (await Array.fromAsync(split)).map(({ value }) => value as Document)
+  const each = documents.filter(({ schema }) => schema === 'olm.bundle').length
+  let written = 0
+  let copies = 0
+  for (; written < Number(options.mb) * 1e6; copies += 1) {
+    const text = renamed(documents, `-${copies}`)
+    await mkdir(join(directory, String(copies)))
+    await writeFile(join(directory, String(copies), 'catalog.json'), text)
+    written += Buffer.byteLength(text)
+  }
+  return { bytes: written, bundles: copies * each }
+}
+
+/** What the measured process does. */
+async function readAndCount(directory: string): Promise<void> {
+  const { packages } = await readCatalog(catalogFilesOfDirectory(directory))
+  const bundles = [...packages.values()].reduce((sum, { bundles: own }) => sum + own.size, 0)
+  process.stderr.write(`${bundles} bundles\n`)
+}
+
+async function run(t: Cleanups): Promise<void> {
+  const opm = options['only-ours'] ? undefined : peer(t, 'opm')
+  const directory = await tempDir(t)
+  const { bytes, bundles } = await writeCatalog(directory)
+  const ways: Record<string, readonly string[]> = {
+    'sallyport, every document': [process.execPath, fileURLToPath(import.meta.url), '--read', directory],
+    ...(opm !== undefined && {
+      'opm validate': [opm, 'validate', directory],
+      'opm render, printing to nowhere': [opm, 'render', directory, '--output', 'json'],
+    }),
+  }
+  const found = new Map<string, Measure[]>()
+  for (let round = 0; round < Number(options.rounds); round += 1) {
+    for (const [name, words] of Object.entries(ways)) {
+      const result = await measure(words, nodeFirst)
+      if (result.failure !== undefined) throw new Error(`${name}: ${result.failure}`)
+      found.set(name, [...(found.get(name) ?? []), result])
+    }
+  }
+  const wall = (name: string) => median((found.get(name) ?? []).map(({ wallSeconds }) => wallSeconds))
+  const [ours = ''] = found.keys()
+  const lines = [...found].map(([name, all]) => {
+    const cpu = median(all.map(({ cpuSeconds }) => cpuSeconds))
+    const peak = Math.max(...all.map(({ peakMiB }) => peakMiB))
+    return `| ${name} | **${wall(name).toFixed(2)}** | ${cpu.toFixed(2)} | ${peak.toFixed(0)} | ${(wall(ours) / wall(name)).toFixed(3)} |`
+  })
+  const head = `| ${(bytes / 1e6).toFixed(0)} MB of JSON, ${bundles} bundles | wall s | CPU s | peak MiB | sallyport ÷ this |`
+  process.stdout.write(`${[head, '|---|---|---|---|---|', ...lines].join('\n')}\n`)
+  if (process.stdout.writableNeedDrain) await once(process.stdout, 'drain')
+}
+
+if (options.read === undefined) {
+  const cleanups = new Cleanups()
+  try {
+    await run(cleanups)
+  } finally {
+    await cleanups.run()
+  }
+} else await readAndCount(options.read)
