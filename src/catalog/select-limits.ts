@@ -41,7 +41,7 @@ export function limitBreaches(
 }
 
 /** The minor version of Kubernetes that a release is built on: 1.(N+13) for 4.N. */
-export function kubernetesMinor(release: string): number | undefined {
+function kubernetesMinor(release: string): number | undefined {
   const minor = minorOf(release)
   return minor === undefined ? undefined : minor + 13
 }

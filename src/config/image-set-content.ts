@@ -8,7 +8,7 @@
 import * as z from 'zod'
 import { checkLocalChart, checkRepository } from './helm-rules.ts'
 import { BootImageContent } from './image-set-files.ts'
-import { always, checkCatalogs, checkPackage, checkPlatform, checkRange, checkSteps } from './image-set-rules.ts'
+import { always, checkCatalogs, checkPackage, checkPlatform, checkRange } from './image-set-rules.ts'
 import { PlatformFilter, ReleaseArchitecture, values } from './image-set-values.ts'
 
 const platforms = z
@@ -86,7 +86,6 @@ const OperatorChannel = z
     ...steps,
   })
   .superRefine(checkRange, always)
-  .superRefine(checkSteps, always)
 
 const OperatorPackage = z
   .strictObject({
@@ -103,7 +102,6 @@ const OperatorPackage = z
     ...steps,
   })
   .superRefine(checkPackage, always)
-  .superRefine(checkSteps, always)
 
 /** What to do about requirements of kept bundles that nothing kept satisfies. */
 const DependencyPolicy = z.enum(['take', 'warn', 'fail', 'ignore'])

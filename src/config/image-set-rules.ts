@@ -16,7 +16,9 @@ type Context = z.RefinementCtx
 /** For `superRefine`: also where the schema has found something. */
 export const always = { when: () => true }
 
+/** A range has its ends in order, and stands alone. */
 export function checkRange(holder: unknown, context: Context): void {
+  checkSteps(holder, context)
   const [low, high] = [textOf(holder, 'minVersion'), textOf(holder, 'maxVersion')]
   if (low === undefined || high === undefined || !isAfter(low, high)) return
   const message = `"${high}" comes before minVersion "${low}", so no version lies between; exchange the two`
@@ -24,7 +26,7 @@ export function checkRange(holder: unknown, context: Context): void {
 }
 
 /** One way to say which versions: a range, `heads` or `installed`. */
-export function checkSteps(holder: unknown, context: Context): void {
+function checkSteps(holder: unknown, context: Context): void {
   const ranges = hasRange(holder) || textOf(holder, 'minBundle') !== undefined ? ['minVersion and maxVersion'] : []
   const steps = ['heads', 'installed'].filter((field) => fieldOf(holder, field) !== undefined)
   const field = steps.at(-1)
