@@ -3,7 +3,7 @@ import { readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { parse } from 'yaml'
 import { KnownError } from '../errors/known-error.ts'
-import type { ContentSource, ContentTarget } from '../oci/content.ts'
+import type { ContentSource } from '../oci/content.ts'
 import { digestOf } from '../oci/digest.ts'
 import { basicAuthorization, type CredentialsProvider } from '../remote/credentials.ts'
 import type { WebClient } from '../remote/web-client.ts'
@@ -23,7 +23,7 @@ export interface ChartSources {
 }
 
 /** A registry with charts; `tags` is needed where a version is not named in full. */
-export type ChartRegistry = Pick<ContentSource, 'fetchManifest' | 'fetchBlob'> & Partial<Pick<ContentTarget, 'tags'>>
+export type ChartRegistry = Pick<ContentSource, 'fetchManifest' | 'fetchBlob' | 'tags'>
 
 /**
  * A chart of a repository with an index.

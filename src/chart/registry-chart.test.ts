@@ -12,7 +12,9 @@ import { testWebClient } from '../../testkit/test-web-client.ts'
 import { KnownError } from '../errors/known-error.ts'
 import { systemClock } from '../host/clock.ts'
 import { type Digest, digestOf } from '../oci/digest.ts'
+import { parseRegistriesConf } from '../registries/parse.ts'
 import type { RegistryClient } from '../remote/client.ts'
+import { withRegistriesConf } from '../remote/registries-conf-source.ts'
 import { readChart } from './chart-archive.ts'
 import { chartArtifact } from './chart-artifact.ts'
 import { chartReference, chooseTag, fetchFromRegistry } from './registry-chart.ts'
@@ -85,6 +87,17 @@ test('the version is a tag: with _ for +, the newest of a range, and no signatur
     signal: sources.signal,
   }
   await assert.rejects(chooseTag(reference, undefined, mute), known('CHART_UNKNOWN', /does not tell which versions/))
+})
+
+test('charts are read through registries.conf, as images are', async (t) => {
+  const here = await site(t)
+  for (const version of ['1.0.0', '1.1.0']) await pushChart(here, 'app', version)
+  const conf = `[[registry]]\nprefix = "quay.lab"\nlocation = "${here.address}"\ninsecure = true\n`
+  const { client } = testClient(t, { isInsecure: () => false })
+  const registry = withRegistriesConf(client, parseRegistriesConf(conf, 'registries.conf'))
+  const sources = { ...here.sources, registry }
+  const tagged = await chooseTag(chartReference('oci://quay.lab/charts', 'app'), undefined, sources)
+  assert.deepEqual((await fetchFromRegistry(tagged, sources)).chart.version, '1.1.0')
 })
 
 test('an image that is no chart is told to be another kind of image', async (t) => {

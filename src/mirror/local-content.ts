@@ -129,7 +129,9 @@ async function sizeOf(path: string): Promise<number | undefined> {
  */
 export function withLocalManifests(source: ContentSource, local: LocalContent): ContentSource {
   const resolved = new Map<string, Descriptor>()
+  const { tags } = source
   return {
+    ...(tags && { tags: (repository, signal) => tags.call(source, repository, signal) }),
     resolve: async (reference, signal) => {
       const name = formatReference(reference)
       const descriptor = resolved.get(name) ?? (await source.resolve(reference, signal))

@@ -37,6 +37,8 @@ export interface ContentSource {
    * this reads everything from where its name says.
    */
   locate?(subject: Reference, signal?: AbortSignal): Promise<Reference | undefined>
+  /** Every tag of a repository; undefined where the repository does not exist. A source without this cannot list them. */
+  tags?(repository: Reference, signal?: AbortSignal): Promise<readonly string[] | undefined>
 }
 
 export interface FetchBlobOptions {

@@ -45,6 +45,7 @@ export interface RegistryClientOptions extends ConnectionSettings {
 
 export interface RegistryClient extends ContentSource, ContentTarget {
   fetchBlob(repository: Reference, descriptor: Descriptor, options?: FetchBlobOptions): ChunkStream
+  tags(repository: Reference, signal?: AbortSignal): Promise<readonly string[] | undefined>
   /** Size in bytes of a blob, or undefined where this repository does not have it. */
   blobSize(repository: Reference, digest: Digest, signal?: AbortSignal): Promise<number | undefined>
   /**

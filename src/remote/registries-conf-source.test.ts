@@ -127,3 +127,12 @@ test('an error of the reader is not taken for one of the mirror', async (t) => {
   )
   assert.equal(second.requests.length, 0)
 })
+
+test('tags are those of the first place that has the repository', async (t) => {
+  const { first, second, source } = await setUp(t)
+  assert.equal(await source.tags?.(release).catch(() => 'the origin cannot be asked'), 'the origin cannot be asked')
+  second.addManifest('two/release', document, '4.18')
+  second.addManifest('two/release', document, '4.19')
+  assert.deepEqual([...((await source.tags?.(release)) ?? [])].sort(), ['4.18', '4.19'])
+  assert.ok(manifestPaths(first).some((path) => path.includes('/tags/list')))
+})

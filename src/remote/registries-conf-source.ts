@@ -92,6 +92,10 @@ class RedirectedSource implements ContentSource {
     return value
   }
 
+  async tags(repository: Reference, signal?: AbortSignal): Promise<readonly string[] | undefined> {
+    return this.#firstFound(repository, signal, (endpoint) => this.#at(endpoint).tags(endpoint.reference, signal))
+  }
+
   async locate(subject: Reference, signal?: AbortSignal): Promise<Reference | undefined> {
     const { endpoints } = resolveEndpoints(this.#conf, subject)
     return (await this.#serverOf(subject, endpoints, signal))?.reference
