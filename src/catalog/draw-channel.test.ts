@@ -45,6 +45,16 @@ test('of several heads each one has its line, down to where the lines meet', () 
   ])
 })
 
+test('what is only reached through something skipped is drawn, too', () => {
+  const lines = drawChannel(graphOf([{ name: 'a', skips: ['b'] }, 'b > c', 'c']))
+  assert.deepEqual(lines, [
+    'o a  HEAD',
+    ' |    skips o b, which itself replaces c',
+    '',
+    'o c  (beside the line from the head)',
+  ])
+})
+
 test('a circle is drawn once around', () => {
   assert.deepEqual(drawChannel(graphOf(['a > b', 'b > a'])), [
     'o a  (no head leads to it)',

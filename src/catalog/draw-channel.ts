@@ -36,7 +36,15 @@ export function drawChannel(graph: ChannelGraph, options: DrawOptions = {}): str
   for (const name of graph.entries.keys()) {
     if (drawn.has(name)) continue
     if (lines.length > 0) lines.push('')
-    lines.push(...drawChain({ graph, options, drawn, from: name, mark: '  (no head leads to it)' }))
+    lines.push(
+      ...drawChain({
+        graph,
+        options,
+        drawn,
+        from: name,
+        mark: graph.heads.length === 0 ? '  (no head leads to it)' : '  (beside the line from the head)',
+      }),
+    )
   }
   return cut(lines, options.maxLines)
 }
