@@ -62,12 +62,10 @@ function channelFindings({ channels, bundles }: CatalogPackage): Finding[] {
       ...(absent.length > 0
         ? [problem('catalog.bundle-absent', `lists ${absent.join(', ')}, and the package has no such bundle`)]
         : []),
-      ...unclear.map((entry) =>
-        problem(
-          'catalog.skip-range-invalid',
-          `has the entry ${entry.name} with the skipRange "${entry.skipRange}", which is no range`,
-        ),
-      ),
+      ...unclear.map((entry) => {
+        const summary = `${where} has the entry ${entry.name} with the skipRange "${entry.skipRange}", which is no range: OLM updates nothing by it`
+        return say({ id: 'catalog.skip-range-invalid', severity: 'warning', summary, place })
+      }),
     ]
   })
 }
