@@ -6,13 +6,14 @@
  * configuration gives the same bundles.
  */
 import { join } from 'node:path'
+import { dependencyPolicy, type ResolvedDependencies, resolveDependencies } from '../catalog/dependencies.ts'
 import type { Catalog } from '../catalog/meta.ts'
 import { readCatalog } from '../catalog/read-catalog.ts'
 import { rebuildCatalog } from '../catalog/rebuild.ts'
 import { selectBundles } from '../catalog/select-bundles.ts'
+import { limitFindings } from '../catalog/select-limits.ts'
 import type { CatalogSelection } from '../catalog/selection.ts'
 import type { OperatorContent } from '../config/image-set-content.ts'
-import type { Finding } from '../errors/finding.ts'
 import { KnownError } from '../errors/known-error.ts'
 import { resolveImage } from '../mirror/closure.ts'
 import type { MirrorTarget } from '../mirror/destination.ts'
@@ -48,6 +49,8 @@ export interface OperatorOptions {
   readonly isMaking: boolean
   /** What paths of templates are relative to. */
   readonly cwd: string
+  /** Versions of the releases that are mirrored: bundles that do not run on them are told. */
+  readonly releases: readonly string[]
   /** Images of other classes: an operator does not take their names. */
   readonly others: readonly SelectedImage[]
   /** A catalog that is filtered here is looked at as any image is, before it is read. */
@@ -60,40 +63,97 @@ export interface OperatorSelection extends Pick<Selection, 'images' | 'unreadabl
 }
 
 /** One catalog, read and chosen from. */
-interface ChosenCatalog {
+interface ChosenCatalog extends ReadCatalog {
+  readonly entry: OperatorEntry
+}
+
+interface MirroredCatalog {
   readonly image: SelectedImage
   readonly made?: MadeImage
-  readonly bundles: ChosenBundles
-  readonly findings: readonly Finding[]
 }
 
 /** @throws KnownError DISK_FULL, CONFIG_INVALID; what is wrong with single catalogs and images is in the result */
 export async function selectOperators(entries: OperatorContent, options: OperatorOptions): Promise<OperatorSelection> {
-  await checkTemplates(entries, options.cwd)
-  const chosen: ChosenCatalog[] = []
-  const unreadable: UnreadableImage[] = []
-  // One after the other: each may need much memory.
-  for (const entry of entries) {
+  const { target, others, cwd, releases } = options
+  await checkTemplates(entries, cwd)
+  const holes: UnreadableImage[] = []
+  const chosen = await each(entries, (entry) => chooseFrom(entry, options), {
+    holes,
+    options,
+    entryOf: (entry) => entry,
+  })
+  const { selections, findings } = withDependencies(chosen, { holes, options })
+  const complete = chosen.flatMap((one, index) => {
+    const selection = selections[index]
+    return selection ? [{ ...one, selection }] : []
+  })
+  const catalogs = await each(complete, (one) => mirrored(one, options), {
+    holes,
+    options,
+    entryOf: ({ entry }) => entry,
+  })
+  const bundles = operatorImages(complete.map(chosenBundles), {
+    target,
+    others: [...others, ...catalogs.map(({ image }) => image)],
+  })
+  return {
+    images: [...catalogs.map(({ image }) => image), ...bundles.images],
+    made: catalogs.flatMap(({ made }) => (made ? [made] : [])),
+    unreadable: [...holes, ...bundles.unreadable],
+    findings: [
+      ...chosen.flatMap(({ selection }) => selection.findings),
+      ...findings,
+      ...complete.flatMap(({ catalog, selection }) => limitFindings(catalog, selection, releases)),
+    ],
+  }
+}
+
+interface Each<Item> {
+  /** Takes the catalogs with which it does not go on. */
+  readonly holes: UnreadableImage[]
+  readonly options: OperatorOptions
+  readonly entryOf: (item: Item) => OperatorEntry
+}
+
+/** One after the other: each may need much memory. What is wrong with one keeps no other from being mirrored. */
+async function each<Item, Result>(
+  items: readonly Item[],
+  action: (item: Item) => Promise<Result>,
+  { holes, options, entryOf }: Each<Item>,
+): Promise<Result[]> {
+  const results: Result[] = []
+  for (const item of items) {
     try {
-      chosen.push(await chooseFrom(entry, options))
+      results.push(await action(item))
     } catch (error) {
       options.signal.throwIfAborted()
       if (!(error instanceof KnownError) || !isOfCatalog(error)) throw error
-      unreadable.push({ image: catalogImage(entry, options.target), error })
+      holes.push({ image: catalogImage(entryOf(item), options.target), error })
     }
   }
-  const catalogs = chosen.map(({ image }) => image)
-  const { target, others } = options
-  const bundles = operatorImages(
-    chosen.map((one) => one.bundles),
-    { target, others: [...others, ...catalogs] },
-  )
-  return {
-    images: [...catalogs, ...bundles.images],
-    made: chosen.flatMap(({ made }) => (made ? [made] : [])),
-    unreadable: [...unreadable, ...bundles.unreadable],
-    findings: chosen.flatMap(({ findings }) => findings),
+  return results
+}
+
+/** What kept bundles require of others; with the policy `fail` nothing is chosen where a requirement is not met. */
+function withDependencies(
+  chosen: readonly ChosenCatalog[],
+  { holes, options }: Pick<Each<ChosenCatalog>, 'holes' | 'options'>,
+): Pick<ResolvedDependencies, 'selections' | 'findings'> {
+  try {
+    return resolveDependencies(
+      chosen.map(({ entry, catalog, selection }) => {
+        return { name: entry.catalog, catalog, selection, policy: dependencyPolicy(entry) }
+      }),
+    )
+  } catch (error) {
+    if (!(error instanceof KnownError) || !isOfCatalog(error)) throw error
+    for (const { entry } of chosen) holes.push({ image: catalogImage(entry, options.target), error })
+    return { selections: [], findings: [] }
   }
+}
+
+function chosenBundles({ entry, catalog, selection }: ChosenCatalog): ChosenBundles {
+  return { catalog: entry.catalog, bundles: [...bundlesOf(catalog, selection)], platforms: entry.platforms }
 }
 
 function isOfCatalog({ code }: KnownError): boolean {
@@ -108,16 +168,9 @@ async function chooseFrom(entry: OperatorEntry, options: OperatorOptions): Promi
     ((repository: Reference, layer: Parameters<LocalContent['bringBlob']>[2], from: ContentSource) =>
       local.bringBlob(from, repository, layer, signal))
   const opened = await openCatalog(location, { source, signal, ...(bring && { bring }) })
-  try {
-    if (options.isMaking && isFiltered(entry)) await checkBase(entry, opened, options)
-    const catalog = await readCatalog(opened.files, { signal })
-    const selection = selectBundles(catalog, entry)
-    const bundles = { catalog: entry.catalog, bundles: keptBundles(catalog, selection), platforms: entry.platforms }
-    const { image, made } = await mirrored(entry, { opened, catalog, selection }, options)
-    return { image, bundles, findings: selection.findings, ...(made && { made }) }
-  } finally {
-    await opened.close()
-  }
+  if (options.isMaking && isFiltered(entry)) await checkBase(entry, opened, options)
+  const catalog = await readCatalog(opened.files, { signal })
+  return { entry, opened, catalog, selection: selectBundles(catalog, entry) }
 }
 
 async function checkBase(entry: OperatorEntry, { image }: OpenedCatalog, { check, signal, target }: OperatorOptions) {
@@ -161,10 +214,6 @@ function* bundlesOf(catalog: Catalog, { kept, why }: CatalogSelection) {
   }
 }
 
-function keptBundles(catalog: Catalog, selection: CatalogSelection): ChosenBundles['bundles'] {
-  return [...bundlesOf(catalog, selection)]
-}
-
 interface ReadCatalog {
   readonly opened: OpenedCatalog
   readonly catalog: Catalog
@@ -172,10 +221,9 @@ interface ReadCatalog {
 }
 
 async function mirrored(
-  entry: OperatorEntry,
-  { opened, catalog, selection }: ReadCatalog,
+  { entry, opened, catalog, selection }: ChosenCatalog,
   { target, workspace, isMaking, signal }: OperatorOptions,
-): Promise<Pick<ChosenCatalog, 'image' | 'made'>> {
+): Promise<MirroredCatalog> {
   const { image } = opened
   if (!image) throw unknownManifest(opened.name)
   if (!isMaking || !isFiltered(entry)) {

@@ -97,6 +97,12 @@ async function selectAllowedOperators(
   const entries = skip.has('operator') ? [] : mirror.operators
   const isMaking = local !== undefined
   const { checkImage: check, cwd = '' } = services
-  const found = await selectOperators(entries, { ...options, local, isMaking, others, check, cwd })
+  const releases = others.filter(({ isReleaseImage }) => isReleaseImage).map(versionOf)
+  const found = await selectOperators(entries, { ...options, local, isMaking, others, releases, check, cwd })
   return { ...found, ...withoutBlocked(found.images, mirror) }
+}
+
+/** The tag of a release is its version and its architecture. */
+function versionOf({ destination: { tag = '' } }: SelectedImage): string {
+  return tag.replace(/-(?:x86_64|aarch64|ppc64le|s390x|multi)$/, '')
 }

@@ -21,7 +21,12 @@ function catalogText(imageOf: (name: string) => string): string {
     package: of,
     name: `${name}.v${version}`,
     image: imageOf(`${name}-bundle-${version}`),
-    properties: [{ type: 'olm.package', value: { packageName: of, version } }],
+    properties: [
+      { type: 'olm.package', value: { packageName: of, version } },
+      ...(version === '2.0.0'
+        ? [{ type: 'olm.package.required', value: { packageName: 'db', versionRange: '>=5' } }]
+        : []),
+    ],
     relatedImages: [
       { name: 'operator', image: imageOf(`${name}-${version}`) },
       { name: 'shared', image: imageOf('shared') },
@@ -184,4 +189,21 @@ test('a plan with a filtered catalog is carried out later, by what was made when
   succeeded(await run('mirror', '--plan', plan, ...work, destination))
   assert.deepEqual(operatorRepositories(target), wantedOfRange.toSorted())
   assert.ok(target.content.tags.has('ocp/redhat/redhat-operator-index:v4.18'))
+})
+
+test('what a bundle requires of another package is told, and taken where that is wanted, on both sides of the gap', async (t) => {
+  const { target, upstream, root, destination, configure, run } = await scene(t)
+  const wish = { catalog: index, packages: [{ name: 'web', channels: [{ name: 'beta' }], defaultChannel: 'beta' }] }
+  const told = succeeded(await run('mirror', '-c', await configure([wish]), `file://${join(root, 'told')}`))
+  assert.match(told.stderr, /warn: .*web\.v2\.0\.0.*db/)
+  const config = await configure([{ ...wish, dependencies: 'take' }])
+  const disk = join(root, 'disk')
+  succeeded(await run('mirror', '-c', config, '--workspace', join(root, 'open'), `file://${disk}`))
+  await upstream.close()
+  succeeded(await run('mirror', '--from', disk, '--workspace', join(root, 'closed'), destination))
+  const [db, web] = [
+    ['db-5.0.0', 'db-bundle-5.0.0'],
+    ['web-2.0.0', 'web-bundle-2.0.0'],
+  ]
+  assert.deepEqual(operatorRepositories(target), [...db, 'shared', ...web])
 })
