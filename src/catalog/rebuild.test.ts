@@ -13,6 +13,7 @@ import { listServedPackages, serveCatalog } from '../../testkit/opm-serve.ts'
 import { peer } from '../../testkit/peers.ts'
 import { startScriptedRegistry } from '../../testkit/scripted-registry.ts'
 import { pushAll } from '../../testkit/seed.ts'
+import { smallDisk } from '../../testkit/small-disk.ts'
 import { tempDir } from '../../testkit/temp-dir.ts'
 import { testClient } from '../../testkit/test-client.ts'
 import { KnownError } from '../errors/known-error.ts'
@@ -332,6 +333,17 @@ test('a catalog that became another between two readings is named, and leaves no
     return /registry\.test\/olm: .*\.json is not what it was/.test(error.message)
   })
   assert.deepEqual(await readdir(directory), [])
+})
+
+test('a full disk is named and nothing half made is left; with room the image is what it is anywhere', async (t) => {
+  const { rebuild } = await site(t, makeCatalogImage({ files: sampleFiles() }))
+  const disk = await smallDisk(t, 0)
+  if (!disk) return
+  const directory = join(disk.path, 'catalog')
+  await assert.rejects(rebuild(onlyFoo, { directory }), { code: 'DISK_FULL' })
+  assert.deepEqual(await readdir(directory), [])
+  await disk.free()
+  assert.equal((await rebuild(onlyFoo, { directory })).digest, (await rebuild(onlyFoo)).digest)
 })
 
 /** A catalog of no files. */

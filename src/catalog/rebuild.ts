@@ -84,7 +84,6 @@ export async function rebuildCatalog(options: RebuildOptions): Promise<RebuiltCa
   const kept = await readKeptImage(directory, inputs)
   if (kept) return { ...kept, base, digest: rootDigest(kept.manifests), isKept: true }
   const read = await readCatalogBase({ ...options, reference: base }, architectures)
-  await mkdir(directory, { recursive: true })
   const { manifests, blobs } = await buildImages(read, options, {
     'io.sallyport.catalog.selection': selected,
     'org.opencontainers.image.base.digest': base.digest,
@@ -96,7 +95,7 @@ export async function rebuildCatalog(options: RebuildOptions): Promise<RebuiltCa
 }
 
 /** What a selection keeps, as one value: equal where the same is kept, whatever the order. */
-export function selectionDigest({ kept }: CatalogSelection): Digest {
+function selectionDigest({ kept }: CatalogSelection): Digest {
   const packages = [...kept.values()].map(({ name, defaultChannel, channels, bundles, deprecations }) => [
     name,
     defaultChannel,
@@ -166,6 +165,7 @@ async function buildImages(
 async function packContent(imageDirectory: string, options: RebuildOptions): Promise<PackedLayer> {
   const path = join(options.directory, 'staged.new')
   try {
+    await mkdir(options.directory, { recursive: true })
     const documents = keptDocuments(options.catalog, options.selection)
     const staged = await stageDocuments(options.files, documents, { path, signal: options.signal })
     const file = openSync(path, 'r')
