@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { gzipSync } from 'node:zlib'
+import { gunzipSync, gzipSync } from 'node:zlib'
+import fc from 'fast-check'
 import { makeChart, packEntries } from '../../testkit/chart.ts'
 import { hostileEntries } from '../../testkit/tar.ts'
 import { type TarEntry, tarFile } from '../archive/tar/ustar.ts'
@@ -89,4 +90,29 @@ test('charts within charts without end are refused', async () => {
   for (let depth = 0; depth < 12; depth += 1)
     bytes = makeChart({ name: 'deep', version: '1.0.0', files: { 'charts/deep-1.0.0.tgz': bytes } })
   await assert.rejects(readChart(bytes, 'chart deep'), invalid(/more than 10 deep/))
+})
+
+test('whatever becomes of the bytes of a chart, it is read or refused', async () => {
+  const files = {
+    'templates/pod.yaml': 'kind: Pod',
+    'charts/in-1.0.0.tgz': makeChart({ name: 'in', version: '1.0.0' }),
+  }
+  const tar = gunzipSync(makeChart({ name: 'app', version: '1.0.0', files }))
+  const change = fc.record({
+    at: fc.nat(tar.byteLength - 1),
+    byte: fc.nat(255),
+    cut: fc.option(fc.nat(tar.byteLength)),
+  })
+  await fc.assert(
+    fc.asyncProperty(change, async ({ at, byte, cut }) => {
+      const changed = Buffer.from(tar).fill(byte, at, at + 1)
+      const bytes = gzipSync(changed.subarray(0, cut ?? undefined))
+      try {
+        await readChart(bytes, 'chart app')
+      } catch (error) {
+        assert.ok(error instanceof KnownError && error.code === 'CHART_INVALID', String(error))
+      }
+    }),
+    { numRuns: 300 },
+  )
 })

@@ -3,12 +3,37 @@
  * any, and refuses the charts that are for others.
  */
 
-import { minVersion, satisfies, validRange } from 'semver'
+import { compare, minVersion, satisfies, validRange } from 'semver'
 import { type Finding, finding } from '../errors/finding.ts'
 import type { Chart } from './chart-archive.ts'
 
 /** Of OpenShift 4.20, where nobody says. */
 const defaultVersion = '1.33.0'
+
+/** OpenShift 4.0 would have had 1.13, and every minor since has had the next one. */
+const kubernetesMinorOfFour = 13
+
+/** The Kubernetes of an OpenShift release `4.18.9`, or of all in `stable-4.18`; undefined for what names none. */
+export function kubeVersionOf(release: string): string | undefined {
+  const minor = /(?:^|[-:])4\.(\d+)(?:\.|$)/.exec(release)?.[1]
+  return minor === undefined ? undefined : `1.${Number(minor) + kubernetesMinorOfFour}.0`
+}
+
+/** The newest Kubernetes of the releases that a configuration asks for; undefined where it asks for none. */
+export function kubeVersionFor({ release, channels = [] }: Releases): string | undefined {
+  const named = [
+    ...(release === undefined ? [] : [release]),
+    ...channels.map(({ name, maxVersion }) => maxVersion ?? name),
+  ]
+  const versions = named.map(kubeVersionOf).filter((version) => version !== undefined)
+  return versions.toSorted(compare).at(-1)
+}
+
+/** `platform` of a configuration. */
+interface Releases {
+  readonly release?: string | undefined
+  readonly channels?: readonly { readonly name: string; readonly maxVersion?: string | undefined }[] | undefined
+}
 
 export interface ChosenVersion {
   readonly kubeVersion: string

@@ -1,4 +1,5 @@
 /** The images that a run is to bring: what the configuration asks for, as far as the policy and `--retry-failed` let it. */
+import { kubeVersionFor } from '../chart/kube-version.ts'
 import type { ImageSetConfiguration } from '../config/image-set-configuration.ts'
 import { formatMirrorTarget, type MirrorTarget } from '../mirror/destination.ts'
 import { readFailed, selectFailed } from '../mirror/failed.ts'
@@ -80,7 +81,9 @@ async function selectAllowedCharts(
 ): Promise<ChartImages & Pick<Selection, 'blocked'>> {
   const { charts, documents, cwd = '' } = services
   const content = skip.has('helm') ? undefined : mirror.helm
-  const found = await selectChartImages(content, { ...options, cwd, documents, tools: local && charts })
+  const kubeVersion = kubeVersionFor(mirror.platform ?? {})
+  const tools = local && charts && { ...charts, helm: { ...charts.helm, kubeVersion } }
+  const found = await selectChartImages(content, { ...options, cwd, documents, tools })
   return { ...found, ...withoutBlocked(found.images, mirror) }
 }
 
