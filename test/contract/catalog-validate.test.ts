@@ -130,7 +130,8 @@ test('both refuse what is made wrong on purpose, and accept what is not', async 
   if (!opm) return
   for (const [what, text] of Object.entries(cases)) {
     const directory = await directoryWith(t, 'catalog.json', text)
-    const [own, theirs] = [await ownJudgement(directory), await judgementOf(opm, directory)]
+    const own = await ownJudgement(directory)
+    const theirs = await judgementOf(opm, directory)
     assert.equal(own.length === 0, what === 'a sound one', `${what}: ${own}`)
     assert.equal(theirs === '', what === 'a sound one', `${what}: ${theirs}`)
   }

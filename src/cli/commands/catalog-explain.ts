@@ -4,7 +4,8 @@ import { explainRequest } from '../../catalog/explain-request.ts'
 import { readCatalog } from '../../catalog/read-catalog.ts'
 import { writtenVersion } from '../../catalog/select-versions.ts'
 import { KnownError } from '../../errors/known-error.ts'
-import { type AskedOperators, askedOperators } from '../asked-operators.ts'
+import type { CatalogLocation } from '../../flows/open-catalog.ts'
+import { askedOperators } from '../asked-operators.ts'
 import { catalogHelp, catalogLocation, openNamedCatalog } from '../catalog-access.ts'
 import type { CommandHost } from '../command-host.ts'
 import type { CliContext } from '../context.ts'
@@ -40,7 +41,11 @@ export function define(command: Command, host: CommandHost): void {
     .argument('<package>', 'the package: sallyport list operators --catalog CATALOG names them')
     .option('--catalog <catalog>', `${catalogHelp}; default: the one in --config that asks for the package`)
     .option('-c, --config <file>', 'the ImageSetConfiguration that asks for it')
-    .option('--version <version>', 'a minor version of OpenShift to hold its limits against: 4.18', readMinor)
+    .option(
+      '--version <version>',
+      'a minor version of OpenShift to hold its limits against: 4.18; default: of the configuration, or of the tag',
+      readMinor,
+    )
     .option('--installed <version>', 'a version of the operator that a cluster has', readVersion)
     .option('--channel <name>', 'only this channel')
     .option('--all', 'cut nothing')
@@ -53,16 +58,20 @@ export function define(command: Command, host: CommandHost): void {
 
 async function explain(name: string, options: ExplainOptions, context: CliContext): Promise<number> {
   const { cwd, signal, json, stdout } = context
-  const asked = options.config === undefined ? undefined : await askedOf(options.config, name, options, cwd)
+  const asked =
+    options.config === undefined
+      ? undefined
+      : await askedOperators(options.config, { catalog: options.catalog, package: name, cwd })
   const named = options.catalog ?? asked?.entry.catalog
   if (named === undefined)
     throw new KnownError('USAGE', 'No catalog is named', {
       hint: 'Name one with --catalog, or a configuration with --config.',
     })
-  const opened = await openNamedCatalog(catalogLocation(named, { version: options.version, cwd }), options, context)
+  const location = catalogLocation(named, { version: options.version, cwd })
+  const opened = await openNamedCatalog(location, options, context)
   try {
     const catalog = await readCatalog(opened.files, { signal })
-    const releases = options.version === undefined ? (asked?.releases ?? []) : [options.version]
+    const releases = options.version === undefined ? (asked?.releases ?? minorOf(location)) : [options.version]
     const { installed } = options
     const request = asked?.entry ?? { packages: [{ name, ...(installed !== undefined && { installed }) }] }
     const explained = explainRequest(catalog, name, { catalogName: opened.name, request, releases, installed })
@@ -76,8 +85,11 @@ async function explain(name: string, options: ExplainOptions, context: CliContex
   }
 }
 
-function askedOf(config: string, name: string, { catalog }: ExplainOptions, cwd: string): Promise<AskedOperators> {
-  return askedOperators(config, { catalog, package: name, cwd })
+/** The catalogs of OpenShift are tagged with the version that they are for. */
+function minorOf(location: CatalogLocation): string[] {
+  const tag = location.kind === 'registry' ? location.reference.tag : undefined
+  const minor = /^v(\d+\.\d+)$/.exec(tag ?? '')?.[1]
+  return minor === undefined ? [] : [minor]
 }
 
 function checkChannel({ explanation }: ExplanationView, channel: string | undefined): void {
