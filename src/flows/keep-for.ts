@@ -1,6 +1,6 @@
 /** `--keep-for`: who uses the images of a mirror, from whatever a person has at hand. */
 
-import { readImageSetConfiguration } from '../config/image-set-configuration.ts'
+import { type ImageSetConfiguration, readImageSetConfiguration } from '../config/image-set-configuration.ts'
 import { loadClusterAccess } from '../config/kubeconfig.ts'
 import { unsupportedParts } from '../config/unsupported-parts.ts'
 import { readTextFile } from '../config/yaml-document.ts'
@@ -13,6 +13,7 @@ import type { KeptImage, KeptSelection } from '../mirror/kept-images.ts'
 import { selectImages } from '../mirror/select.ts'
 import { selectFiles } from '../mirror/select-files.ts'
 import type { SelectOptions } from '../mirror/select-release.ts'
+import type { SelectedImage } from '../mirror/selection.ts'
 import { parseReference, type Reference } from '../oci/reference.ts'
 import { type ClusterImage, imagesOfObject, looksLikeObjects, parseClusterImages } from '../openshift/cluster-images.ts'
 import { listObjects } from '../remote/cluster-api.ts'
@@ -83,11 +84,31 @@ async function selectionOf(file: string, text: string, context: KeepForContext):
   const { images: named, blocked, unreadable, bootFiles } = selected
   const carried = await selectFiles(files, { target, cwd: '', bootImages: bootFiles })
   const graph = platform?.graph ? [graphImageSelected(target)] : []
-  const images = [...named, ...carried.images, ...graph]
+  const images = [...named, ...carried.images, ...graph, ...recordedOf(loaded.configuration, file, context)]
   const both = [...images, ...asMirrored(images, context.recorded)]
   const selection = { user: file, images: both, unreadable: unreadable.map(({ image }) => image.source) }
   if (images.length + blocked.length + unreadable.length === 0) throw namesNothing(file)
   return selection
+}
+
+/**
+ * Which images operators and charts need, only their catalogs and repositories tell. So whatever this workspace mirrored of
+ * such a class is kept, rather more than needed.
+ */
+function recordedOf(
+  { mirror: { operators, helm } }: ImageSetConfiguration,
+  file: string,
+  { recorded }: KeepForContext,
+): SelectedImage[] {
+  const classes = { operator: operators.length > 0, helm: helm !== undefined }
+  return (['operator', 'helm'] as const).flatMap((name) => {
+    if (!classes[name]) return []
+    const images = recorded.filter((image) => image.class === name)
+    if (images.length === 0) throw selectsMore(file, `nothing of the class ${name} was mirrored with this workspace`)
+    return images.map(({ source, destination, why }): SelectedImage => {
+      return { source: parseReference(source), destination: parseReference(destination), class: name, why }
+    })
+  })
 }
 
 async function readCluster(path: string, signal: AbortSignal): Promise<readonly ClusterImage[]> {

@@ -207,3 +207,23 @@ test('what a bundle requires of another package is told, and taken where that is
   ]
   assert.deepEqual(operatorRepositories(target), [...db, 'shared', ...web])
 })
+
+test('a deletion takes nothing that a configuration with operators may need, and refuses one of which nothing is known', async (t) => {
+  const { target, root, destination, configure, run } = await scene(t)
+  const config = await configure([oneRange])
+  const work = ['--workspace', join(root, 'work')]
+  succeeded(await run('mirror', '-c', config, ...work, destination))
+  const unwanted = join(root, 'disc.yaml')
+  const shared = [...target.content.tags].find(([name]) => name.startsWith('ocp/team/shared:'))
+  const name = `${registryName}/team/shared@${shared?.[1]}`
+  const head = { kind: 'DeleteImageSetConfiguration', apiVersion: 'mirror.openshift.io/v2alpha1' }
+  await writeFile(unwanted, JSON.stringify({ ...head, delete: { additionalImages: [{ name }] } }))
+  const remove = ['delete', '-c', unwanted, '--generate', '--keep-for', config, '--dest-tls-verify=false']
+  const kept = succeeded(await runCli([...remove, ...work, destination], { cwd: root }))
+  assert.match(kept.stdout, /stays|kept|0 images/)
+  const list = await readFile(join(root, 'work/working-dir/delete/delete-images.yaml'), 'utf8')
+  assert.doesNotMatch(list, /team\/shared/)
+  const unknown = await runCli([...remove, '--workspace', join(root, 'other'), destination], { cwd: root })
+  assert.equal(unknown.status, 78)
+  assert.match(unknown.stderr, /nothing of the class operator was mirrored with this workspace/)
+})
