@@ -1,20 +1,34 @@
 /**
- * Reading a catalog of 1 GB of JSON, against `opm validate` and `opm render` of the same directory, in the same run.
+ * Reading a catalog of 1 GB of JSON, and filtering it into an image, against `opm validate` and `opm render` of the same directory,
+ * in the same run.
  *
  *     node bench/catalog.ts [--mb 1000] [--rounds 1] [--only-ours]
  *
  * The largest catalog of the data, written again and again with its packages renamed, a file for each time, as opm prints it. Reading is
- * one process: start, every document, the answer how many bundles there are. Needs 1.1 GB on the disk of the temporary directory, and
- * whatever opm takes. Prints Markdown.
+ * one process: start, every document, the answer how many bundles there are; once more out of a layer, which opm cannot. Needs 1.3 GB on
+ * the disk of the temporary directory, and whatever opm takes. Prints Markdown.
  */
+import { execFile } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdir, readFile, writeFile } from 'node:fs/promises'
+import { createReadStream } from 'node:fs'
+import { mkdir, readFile, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { parseArgs } from 'node:util'
+import { parseArgs, promisify } from 'node:util'
 import { catalogFilesOfDirectory } from '../src/catalog/catalog-files.ts'
+import { catalogFilesOfLayers } from '../src/catalog/catalog-files-layers.ts'
+import type { CatalogFiles } from '../src/catalog/meta.ts'
 import { readCatalog } from '../src/catalog/read-catalog.ts'
+import { rebuildCatalog } from '../src/catalog/rebuild.ts'
+import { selectBundles } from '../src/catalog/select-bundles.ts'
 import { splitDocuments } from '../src/catalog/split-documents.ts'
+import type { Descriptor } from '../src/oci/descriptor.ts'
+import { hasherFor } from '../src/oci/digest.ts'
+import { mediaTypes } from '../src/oci/media-type.ts'
+import { verified } from '../src/oci/verified.ts'
+import { LayoutSource } from '../src/store/layout-source.ts'
+import { makeCatalogImage } from '../testkit/catalog-image.ts'
+import { writeLayout } from '../testkit/layout.ts'
 import { peer } from '../testkit/peers.ts'
 import { tempDir } from '../testkit/temp-dir.ts'
 import { Cleanups, type Measure, measure, median } from './measure.ts'
@@ -25,6 +39,9 @@ const { values: options } = parseArgs({
     mb: { type: 'string', default: '1000' },
     rounds: { type: 'string', default: '1' },
     read: { type: 'string' },
+    filter: { type: 'string' },
+    layout: { type: 'string' },
+    'read-layer': { type: 'string' },
     'only-ours': { type: 'boolean', default: false },
   },
 })
@@ -68,18 +85,72 @@ async function writeCatalog(directory: string): Promise<{ bytes: number; bundles
 }
 
 /** What the measured process does. */
-async function readAndCount(directory: string): Promise<void> {
-  const { packages } = await readCatalog(catalogFilesOfDirectory(directory))
+async function readAndCount(files: CatalogFiles): Promise<void> {
+  const { packages } = await readCatalog(files)
   const bundles = [...packages.values()].reduce((sum, { bundles: own }) => sum + own.size, 0)
   process.stderr.write(`${bundles} bundles\n`)
+}
+
+/** The same files as the layer of a catalog image. */
+async function packLayer(t: Cleanups, directory: string): Promise<string> {
+  const file = join(await tempDir(t), 'layer.tar.gz')
+  await promisify(execFile)('tar', [
+    '-C',
+    directory,
+    '--transform',
+    's,^[.],configs,',
+    '-I',
+    'gzip -1',
+    '-cf',
+    file,
+    '.',
+  ])
+  return file
+}
+
+async function layerFiles(file: string): Promise<CatalogFiles> {
+  const read = () => createReadStream(file, { highWaterMark: 256 * 1024 })
+  const hash = hasherFor('sha256')
+  for await (const chunk of read()) hash.update(chunk)
+  const { size } = await stat(file)
+  const layer: Descriptor = { mediaType: mediaTypes.ociLayerGzip, digest: `sha256:${hash.digest('hex')}`, size }
+  return catalogFilesOfLayers({
+    layers: [layer],
+    open: () => verified(read(), layer, file),
+    origin: file,
+    folder: '/configs',
+  })
+}
+
+/** The same, and on to the image of what is selected. */
+async function filterAndPack(directory: string, layout: string, isFull: boolean): Promise<void> {
+  const cleanups = new Cleanups()
+  const files = catalogFilesOfDirectory(directory)
+  const catalog = await readCatalog(files)
+  const source = await LayoutSource.open(layout)
+  const { digest, blobs } = await rebuildCatalog({
+    source,
+    reference: { registry: 'layout.invalid', repository: 'olm/catalog', digest: source.choose('base').digest },
+    ...{ files, catalog, selection: selectBundles(catalog, { full: isFull }) },
+    directory: join(await tempDir(cleanups), 'made'),
+    signal: new AbortController().signal,
+  })
+  process.stderr.write(`${digest}, ${blobs.size} blobs\n`)
+  await cleanups.run()
 }
 
 async function run(t: Cleanups): Promise<void> {
   const opm = options['only-ours'] ? undefined : peer(t, 'opm')
   const directory = await tempDir(t)
   const { bytes, bundles } = await writeCatalog(directory)
+  const own = [process.execPath, fileURLToPath(import.meta.url)]
+  const layout = await tempDir(t)
+  await writeLayout(layout, [makeCatalogImage({ files: new Map(), tag: 'base' })])
+  const self = [process.execPath, fileURLToPath(import.meta.url)]
+  const places = ['--read', directory, '--layout', layout]
   const ways: Record<string, readonly string[]> = {
-    'sallyport, every document': [process.execPath, fileURLToPath(import.meta.url), '--read', directory],
+    'sallyport, every document': [...own, '--read', directory],
+    'sallyport, out of a layer, proven': [...own, '--read-layer', await packLayer(t, directory)],
     ...(opm !== undefined && {
       'opm validate': [opm, 'validate', directory],
       'opm render, printing to nowhere': [opm, 'render', directory, '--output', 'json'],
@@ -105,11 +176,13 @@ async function run(t: Cleanups): Promise<void> {
   if (process.stdout.writableNeedDrain) await once(process.stdout, 'drain')
 }
 
-if (options.read === undefined) {
+if (options.read !== undefined) await readAndCount(catalogFilesOfDirectory(options.read))
+else if (options['read-layer'] !== undefined) await readAndCount(await layerFiles(options['read-layer']))
+else {
   const cleanups = new Cleanups()
   try {
     await run(cleanups)
   } finally {
     await cleanups.run()
   }
-} else await readAndCount(options.read)
+}

@@ -89,6 +89,25 @@ test('entries of a channel keep what they replace and skip', async () => {
     assert.deepEqual(found, [entries[0], { name: 'a', skips: [] }])
 })
 
+test('entries of one name that say different things in two channels stay different', async () => {
+  const ways = [
+    { replaces: 'a' },
+    { replaces: 'b' },
+    { skips: ['a'] },
+    { skips: ['b'] },
+    { skips: ['a', 'b'] },
+    { skipRange: '<2' },
+    {},
+  ]
+  const channels = [...ways, ...ways].map((way, index) => channel('a', [{ name: 'x', ...way }], `c${10 + index}`))
+  const { packages } = await read({ f: printed([olmPackage('a'), ...channels]) })
+  const found = [...(packages.get('a')?.channels.values() ?? [])].map(({ entries: [entry] }) => entry)
+  assert.deepEqual(
+    found,
+    [...ways, ...ways].map((way) => ({ name: 'x', skips: [], ...way })),
+  )
+})
+
 test('what a bundle needs and gives is read from its properties', async () => {
   const gvk = { group: 'x.io', version: 'v1', kind: 'Kind' }
   const { requires, provides, maxOpenShiftVersion, minKubeVersion } = await bundleWith(
@@ -314,4 +333,15 @@ test('progress is told after every file, and a signal ends the reading', async (
   const stop = new AbortController()
   const reading = readCatalog(filesOf(texts), { signal: stop.signal, onProgress: () => stop.abort() })
   await assert.rejects(reading, { name: 'AbortError' })
+  const inTheMiddle = new AbortController()
+  async function* open() {
+    yield Buffer.from(printed([olmPackage('a')]))
+    inTheMiddle.abort()
+    for (;;) yield Buffer.from(printed([olmPackage('a')]))
+  }
+  async function* files() {
+    yield { path: 'endless', size: 1, open }
+  }
+  const endless = readCatalog({ origin: 'the catalog', files }, { signal: inTheMiddle.signal })
+  await assert.rejects(endless, { name: 'AbortError' })
 })

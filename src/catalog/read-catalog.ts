@@ -60,7 +60,7 @@ export async function readCatalog(files: CatalogFiles, options: ReadOptions = {}
     done.bytes += file.size
     if (posix.basename(file.path) === ignoreFileName) rules.add(file.path, await readRules(file, files.origin))
     else {
-      const one = await readFile(file)
+      const one = await readFile(file, signal)
       read.push(one)
       done.documents += one.metas.length
     }
@@ -79,11 +79,12 @@ export async function readCatalog(files: CatalogFiles, options: ReadOptions = {}
 }
 
 /** What can be read of a file, up to the first fault. */
-async function readFile(file: CatalogFile): Promise<ReadFile> {
+async function readFile(file: CatalogFile, signal: AbortSignal | undefined): Promise<ReadFile> {
   const metas: Meta[] = []
   const pool = new TextPool()
   try {
     for await (const document of splitDocuments(file.open(), file.size)) {
+      signal?.throwIfAborted()
       const { offset, value } = document
       const meta = attemptMeta(document, file.path, pool)
       if ('fault' in meta) return { path: file.path, metas, fault: { ...meta.fault, offset, package: ownerOf(value) } }
