@@ -52,6 +52,7 @@ function wanted(parts: ChannelParts, graph: ChannelGraph): Chosen {
   const { channel, wish, versions } = parts
   if (wish.kind === 'full') return { kept: marked(graph.entries.keys(), 'full') }
   if (wish.kind === 'named') return namedEntries(channel, wish.names)
+  if (wish.kind === 'version') return oneVersion(wish, graph, versions)
   if (graph.flaws.length > 0) throw flawedChannel({ package: channel.package, channel: channel.name, graph })
   switch (wish.kind) {
     case 'head':
@@ -104,6 +105,20 @@ function pathEntries(graph: ChannelGraph, wish: ChannelWish & { kind: 'path' }, 
   return { kept: new Map([...marked(heldTogether(graph, path), 'link'), ...marked(path, 'path')]) }
 }
 
+/**
+ * One bundle alone needs no order of updates. Of several that differ in their build metadata it is the one written just so,
+ * or else the one nearest to the head.
+ *
+ * Source: sherine-k/catalog-filter v0.0.5 (isSpecificVersion, OCPBUGS-61497), which takes any of several.
+ */
+function oneVersion(wish: ChannelWish & { kind: 'version' }, graph: ChannelGraph, versions: BundleVersions): Chosen {
+  const inOrder = new Set([...graph.chain, ...graph.entries.keys()])
+  const same = [...inOrder].filter((name) => versions.get(name)?.compare(wish.version) === 0)
+  const [first] = [...same.filter((name) => versions.get(name)?.raw === wish.text), ...same]
+  if (first !== undefined) return { kept: marked([first], 'range') }
+  return { kept: new Map(), nothing: `no version ${wish.text}; ${versionsThere(graph, versions)}` }
+}
+
 interface VersionParts {
   readonly versions: BundleVersions
   readonly graph: ChannelGraph
@@ -146,7 +161,7 @@ function keptText(because: KeptBecause, { channel, wish }: TextParts): string {
   const texts: Readonly<Record<KeptBecause, string>> = {
     full: `all versions are asked for (channel ${channel})`,
     head: `head of channel ${channel}`,
-    range: `in ${asked} (channel ${channel})`,
+    range: `${wish.kind === 'version' ? `version ${wish.text} is asked for` : `in ${asked}`} (channel ${channel})`,
     link: `outside ${wish.kind === 'path' ? 'the path' : asked}, but channel ${channel} would fall apart without it`,
     heads: `one of the ${wish.kind === 'heads' ? wish.below : ''} below the head of channel ${channel}`,
     path: `on the way from ${wish.kind === 'path' ? wish.installed.raw : 'the installed version'} to the head of channel ${channel}`,

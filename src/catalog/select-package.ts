@@ -4,6 +4,7 @@ import type { SemVer } from 'semver'
 import { type Finding, finding } from '../errors/finding.ts'
 import { KnownError } from '../errors/known-error.ts'
 import { flawText } from './channel-flaws.ts'
+import { channelGraph } from './channel-graph.ts'
 import type { CatalogPackage, ChannelMeta, DeprecationEntry } from './meta.ts'
 import { type BundleVersions, type ChannelChoice, chooseEntries } from './select-channel.ts'
 import { unknownChannel } from './select-names.ts'
@@ -164,7 +165,7 @@ interface FindingParts {
 function choiceFindings({ of, channels, versions, request }: FindingParts): Finding[] {
   const where = `package "${of.meta.name}"`
   const findings: Finding[] = []
-  for (const [name, { graph, entries, reasons, nothing }] of channels) {
+  for (const [name, { entries, reasons, nothing }] of channels) {
     if (nothing !== undefined && request?.bundles === undefined)
       findings.push(
         finding({
@@ -193,12 +194,13 @@ function choiceFindings({ of, channels, versions, request }: FindingParts): Find
           summary: `Channel "${name}" of ${where} lists ${absent.join(', ')}, and the catalog has no such bundle`,
         }),
       )
-    if (graph.flaws.length > 0 && entries.length > 0)
+    const { flaws } = channelGraph(entries)
+    if (flaws.length > 0 && entries.length > 0)
       findings.push(
         finding({
           id: 'catalog.channel-flawed',
           severity: 'warning',
-          summary: `Channel "${name}" of ${where} is carried as it was published, and OLM may refuse it: ${graph.flaws.map(flawText).join('; ')}`,
+          summary: `Channel "${name}" of ${where} is carried as it was published, and OLM may refuse it: ${flaws.map(flawText).join('; ')}`,
         }),
       )
   }

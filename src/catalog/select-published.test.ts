@@ -273,6 +273,35 @@ test('a channel in which every entry is replaced is refused with its graph', () 
   )
 })
 
+test('where both bounds are the same text, that version alone is kept, whatever the order of updates', () => {
+  const catalog = madeCatalog({
+    p: {
+      defaultChannel: 'ch',
+      channels: {
+        ch: [{ name: 'rebuilt', replaces: 'old', skips: ['first'] }, 'first > old', 'old'],
+        flawed: ['first', 'old', 'other'],
+        without: ['old'],
+      },
+      bundles: { rebuilt: '1.2.0+2', first: '1.2.0', old: '1.1.0', other: '3.0.0' },
+    },
+  })
+  const keep = (version: string) => {
+    const { kept, findings } = selectBundles(catalog, {
+      packages: [{ name: 'p', minVersion: version, maxVersion: version }],
+    })
+    const channels = kept.get('p')?.channels.map(({ name, entries }) => [name, ...entries.map((entry) => entry.name)])
+    return { channels, findings: findings.map(({ id }) => id) }
+  }
+  assert.deepEqual(keep('1.2.0').channels, [
+    ['ch', 'first'],
+    ['flawed', 'first'],
+  ])
+  assert.deepEqual(keep('1.2.0').findings, ['catalog.channel-left-out'])
+  assert.deepEqual(keep('1.2.0+2').channels?.[0], ['ch', 'rebuilt'])
+  assert.deepEqual(keep('1.2').channels?.[0], ['ch', 'rebuilt'])
+  assert.throws(() => keep('3.0.0'), { message: /default channel "ch" would be empty: no version 3\.0\.0; there are/ })
+})
+
 test('deprecations stay of what is kept only', () => {
   const reference = (schema: string, name?: string) => ({
     reference: { schema, ...(name && { name }) },

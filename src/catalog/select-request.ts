@@ -16,6 +16,8 @@ type Steps = Pick<PackageRequest, 'minVersion' | 'maxVersion' | 'minBundle' | 'h
 export type ChannelWish =
   | { readonly kind: 'head' | 'full' }
   | { readonly kind: 'range'; readonly range: VersionRange }
+  /** Both bounds are the same text: this version alone. */
+  | { readonly kind: 'version'; readonly version: SemVer; readonly text: string }
   /** The head, and so many below it. */
   | { readonly kind: 'heads'; readonly below: number }
   /** From the installed version to the head. */
@@ -60,6 +62,8 @@ function stepsWish(steps: Steps & { readonly name: string }, of: CatalogPackage)
       `of minVersion/maxVersion, minBundle, heads and installed several are given for "${steps.name}"`,
       'keep one',
     )
+  const only = lowest !== undefined && lowest === maxVersion ? writtenVersion(lowest) : undefined
+  if (only !== undefined) return { kind: 'version', version: only, text: String(lowest) }
   if (range !== undefined) return { kind: 'range', range }
   if (heads !== undefined) return { kind: 'heads', below: heads }
   const version = writtenVersion(installed)
