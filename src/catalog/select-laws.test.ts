@@ -251,7 +251,9 @@ test('a range keeps what the rule of catalog-filter keeps', () => {
       const bundles = catalog.packages.get('p')?.bundles
       const isIn = (name: string) =>
         bundles?.has(name) === true && semver.satisfies(name.slice(3), `>=${low}.0.0 <=${high}.0.0`)
-      assert.deepEqual(kept, byTheRule(entries, isIn))
+      const only = entries.flatMap(({ name }) => (isIn(name) ? [name] : []))
+      // Two bounds of the same text are not a range.
+      assert.deepEqual(kept, low === high ? only : byTheRule(entries, isIn))
     }),
     { numRuns: 600 },
   )
