@@ -48,27 +48,43 @@ export function findImages(text: string, { origin, imagePaths = [] }: FindOption
   })
   const images = new Map<string, FoundImage>()
   const findings = new Map<string, Finding>()
+  const others = new Map<JsonPath, string[]>()
   for (const name of named) {
+    const { text, place, beside } = name
     const read = readName(name, origin)
-    if ('summary' in read) findings.set(`${read.summary}`, read)
-    else if (!images.has(name.text)) images.set(name.text, { reference: read, place: name.place })
+    if (read && 'registry' in read) {
+      if (!images.has(text)) images.set(text, { reference: read, place })
+    } else if (read) findings.set(read.summary, read)
+    else if (beside) others.set(beside, [...(others.get(beside) ?? []), place])
   }
-  return { images: [...images.values()], findings: [...findings.values()] }
+  const told = [...others].map(([path, places]) => noImages(path, places, origin))
+  return { images: [...images.values()], findings: [...findings.values(), ...told] }
+}
+
+/** Not the values themselves: among those of environment variables may be secrets. */
+function noImages({ text }: JsonPath, places: readonly string[], origin: string): Finding {
+  const some = `${places.slice(0, 3).join('; ')}${places.length > 3 ? ` and ${places.length - 3} more places` : ''}`
+  return finding({
+    id: 'chart.no-image',
+    severity: 'info',
+    summary: `${origin}: ${text} also leads to ${places.length === 1 ? 'a value that is no image' : `${places.length} values that are no images`}: ${some}`,
+    remedy: 'If one of them is an image, name it in additionalImages.',
+  })
 }
 
 interface ImageName {
   readonly text: string
   readonly path: string
-  /** True for what a JSONPath found that may lead to other things too. */
-  readonly isDoubtful?: boolean
+  /** The JSONPath that found it, where that may lead to other things too. */
+  readonly beside?: JsonPath
 }
 
 /** Values of environment variables and annotations are seldom images, and `true` would be one of Docker Hub. */
 function namesAt(document: unknown, jsonPath: JsonPath): ImageName[] {
   return evaluateJsonPath(jsonPath, document).flatMap(({ path, value }) => {
     const texts = Array.isArray(value) ? value : [value]
-    const isDoubtful = !/image[^.]*$/i.test(path)
-    return texts.flatMap((text) => (typeof text === 'string' ? [{ text, path, isDoubtful }] : []))
+    const doubt = /image[^.]*$/i.test(path) ? {} : { beside: jsonPath }
+    return texts.flatMap((text) => (typeof text === 'string' ? [{ text, path, ...doubt }] : []))
   })
 }
 
@@ -102,36 +118,31 @@ function* listed(items: readonly unknown[], keys: readonly (string | number)[], 
   }
 }
 
+/** Undefined for what nobody said is an image. */
 function readName(
-  { text, place, isDoubtful = false }: ImageName & { place: string },
+  { text, place, beside }: ImageName & { place: string },
   origin: string,
-): Reference | Finding {
+): Reference | Finding | undefined {
   const name = text.trim().replace(/^docker:\/\//, '')
-  const where = `${origin}: ${place}`
+  if (beside && !/[/:@]/.test(name)) return undefined
   if (name === 'auto')
     return finding({
       id: 'chart.image-injected',
       severity: 'info',
-      summary: `${where} is "auto": a mutating webhook, as Istio's, puts an image there when the pod is made`,
+      summary: `${origin}: ${place} is "auto": a mutating webhook, as Istio's, puts an image there when the pod is made`,
       remedy:
         'Mirror the image of that webhook with additionalImages, if the chart that brings it is not in the image set.',
-    })
-  if (isDoubtful && !/[/:@]/.test(name))
-    return finding({
-      id: 'chart.no-image',
-      severity: 'info',
-      summary: `${where}: "${text}" is not taken for an image: it has neither /, : nor @`,
-      remedy: 'If it is one, name it in additionalImages.',
     })
   try {
     const reference = parseReference(name)
     return reference.tag === undefined && reference.digest === undefined ? { ...reference, tag: 'latest' } : reference
   } catch (error) {
     if (!(error instanceof KnownError)) throw error
+    if (beside) return undefined
     return finding({
       id: 'chart.image-invalid',
-      severity: isDoubtful ? 'info' : 'warning',
-      summary: `${where}: ${error.message}`,
+      severity: 'warning',
+      summary: `${origin}: ${place}: ${error.message}`,
       remedy: 'Give the chart the values that it needs with values: [FILE], or name the image in additionalImages.',
     })
   }
