@@ -133,6 +133,23 @@ test('where the policy says so, an unmet requirement ends the run', () => {
   assert.deepEqual(resolveDependencies([selected(catalog, ['a', 'b'], 'fail')]).findings, [])
 })
 
+test('what thousands of bundles require is looked for once', () => {
+  const many = Object.fromEntries(
+    Array.from({ length: 4000 }, (_, index) => [
+      `${index}.0.0`,
+      { provides: [gvk(`Kind${index}`)], requires: [needsKind('Nowhere'), needsPackage('b', '>=1.0.0')] },
+    ]),
+  )
+  const catalog = catalogOf({ a: many, b: { '1.0.0': {} } })
+  const selection = selectBundles(catalog, { full: true, packages: [{ name: 'a' }] })
+  const { findings, dependencies } = resolveDependencies([{ name: 'index', catalog, selection, policy: 'take' }])
+  assert.equal(dependencies.length, 8000)
+  assert.deepEqual(
+    findings.map(({ id }) => id),
+    ['catalog.dependency-missing', 'catalog.dependency-taken'],
+  )
+})
+
 test('a compound constraint is met by one bundle; an expression is never guessed', () => {
   const parts = (kind: 'all' | 'any' | 'not', ...of: Constraint[]): Constraint => ({ kind, of })
   const wheel: Constraint = { kind: 'gvk', gvk: gvk('Wheel') }

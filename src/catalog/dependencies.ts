@@ -68,6 +68,7 @@ export function resolveDependencies(catalogs: readonly SelectedCatalog[]): Resol
     catalogs,
     selections: catalogs.map(({ selection }) => selection),
     candidates: catalogs.map(() => undefined),
+    answers: new Map(),
     queue: catalogs.flatMap((one, index) =>
       one.policy === 'ignore' ? [] : allKept(one).map((bundle) => ({ index, bundle, policy: one.policy })),
     ),
@@ -96,7 +97,11 @@ interface State {
   /** Made when they are first needed. */
   readonly candidates: (readonly Candidate[] | undefined)[]
   readonly queue: Waiting[]
+  /** By catalog and requirement, what was found last; emptied when something is taken. Many bundles require the same. */
+  readonly answers: Map<string, Answer>
 }
+
+type Answer = Pick<Dependency, 'state' | 'by'>
 
 function allKept({ catalog, selection }: Pick<SelectedCatalog, 'catalog' | 'selection'>): BundleMeta[] {
   return [...selection.kept.values()].flatMap(({ name, bundles }) =>
@@ -107,12 +112,18 @@ function allKept({ catalog, selection }: Pick<SelectedCatalog, 'catalog' | 'sele
 function resolveOne(state: State, waiting: Waiting, requirement: Requirement): Dependency {
   const { index, bundle, policy } = waiting
   const text = requirementText(requirement)
-  const asked = { from: placeOf(state, index, bundle), requirement: text, policy }
+  const key = JSON.stringify([index, policy, requirement])
+  const answer = state.answers.get(key) ?? answerFor(state, waiting, requirement)
+  if (answer.state !== 'taken') state.answers.set(key, answer)
+  return { from: placeOf(state, index, bundle), requirement: text, policy, ...answer }
+}
+
+function answerFor(state: State, { index, bundle, policy }: Waiting, requirement: Requirement): Answer {
   const order = [index, ...state.catalogs.keys().filter((other) => other !== index)]
   let isMaybe = false
   for (const at of order) {
     const kept = keptBy(state, at, requirement)
-    if (kept.by !== undefined) return { ...asked, state: 'kept', by: kept.by }
+    if (kept.by !== undefined) return { state: 'kept', by: kept.by }
     isMaybe ||= kept.isMaybe
   }
   for (const at of order) {
@@ -120,11 +131,12 @@ function resolveOne(state: State, waiting: Waiting, requirement: Requirement): D
     isMaybe ||= mightBe
     if (found === undefined) continue
     const by = { ...placeOf(state, at, found.bundle), channel: found.channel }
-    if (policy !== 'take') return { ...asked, state: 'offered', by }
-    take(state, { at, found, text: `required by ${bundle.name} of package ${bundle.package}: ${text}` })
-    return { ...asked, state: 'taken', by }
+    if (policy !== 'take') return { state: 'offered', by }
+    const why = `required by ${bundle.name} of package ${bundle.package}: ${requirementText(requirement)}`
+    take(state, { at, found, text: why })
+    return { state: 'taken', by }
   }
-  return { ...asked, state: isMaybe ? 'unjudged' : 'missing' }
+  return { state: isMaybe ? 'unjudged' : 'missing' }
 }
 
 function keptBy(state: State, at: number, requirement: Requirement): { by?: BundlePlace; isMaybe: boolean } {
@@ -158,6 +170,7 @@ function take(state: State, { at, found, text }: Take): void {
   if (of === undefined || selection === undefined) return
   const taken = takeBundle(selection, { ...found, of, text })
   state.selections[at] = taken.selection
+  state.answers.clear()
   for (const name of taken.bundles) {
     const bundle = of.bundles.get(name)
     if (bundle !== undefined) state.queue.push({ index: at, bundle, policy: 'take' })
