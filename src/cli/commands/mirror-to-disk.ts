@@ -15,6 +15,7 @@ import { openServices } from '../mirror-services.ts'
 import { concurrencyOf } from '../oc-mirror-options.ts'
 import { openRegistries } from '../registry-access.ts'
 import { archiveJson, renderArchiveDryRun, renderArchiveResult } from '../render/archive-result.ts'
+import { tellFindings } from '../render/findings.ts'
 import { followMirror } from '../render/mirror-progress.ts'
 import { printPlan } from './print-plan.ts'
 
@@ -100,7 +101,7 @@ interface Printing {
 }
 
 async function print(result: MirrorToDiskResult, { options, context, ...about }: Printing): Promise<void> {
-  for (const { summary } of result.findings) context.log.warn(summary)
+  tellFindings(result.findings, context.log)
   if (options.planOnly !== undefined) await printPlan(result.plan, options.planOnly, context)
   else if (context.json) context.stdout(`${JSON.stringify(archiveJson(result, about.elapsedMs))}\n`)
   else context.stdout(isDryRun(options) ? renderArchiveDryRun(result, about) : renderArchiveResult(result, about))

@@ -16,6 +16,7 @@ import { openServices } from '../mirror-services.ts'
 import { concurrencyOf } from '../oc-mirror-options.ts'
 import { openRegistries, type Registries } from '../registry-access.ts'
 import { renderLoads } from '../render/archive-load.ts'
+import { tellFindings } from '../render/findings.ts'
 import { followMirror } from '../render/mirror-progress.ts'
 import { mirrorJson, renderDryRun, renderMirrorResult } from '../render/mirror-result.ts'
 import { printPlan } from './print-plan.ts'
@@ -122,7 +123,10 @@ interface Printing {
 
 async function print(loads: readonly ArchiveLoad[], { options, context, elapsedMs }: Printing): Promise<void> {
   const results = loads.map(({ result }) => result)
-  for (const { summary } of results.flatMap((result) => result.findings)) context.log.warn(summary)
+  tellFindings(
+    results.flatMap((result) => result.findings),
+    context.log,
+  )
   if (options.planOnly !== undefined) {
     for (const { plan } of results) await printPlan(plan, options.planOnly, context)
   } else if (context.json) context.stdout(`${JSON.stringify(jsonOf(loads, elapsedMs))}\n`)

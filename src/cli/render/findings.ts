@@ -1,5 +1,6 @@
 /** Findings and the reports that hold them, for people. */
 import type { Finding } from '../../errors/finding.ts'
+import type { Log } from '../../host/log.ts'
 import type { EgressReport } from '../../mirror/verify-egress.ts'
 import type { VerifyReport } from '../../mirror/verify-mirror.ts'
 import { count, formatBytes } from './quantities.ts'
@@ -11,6 +12,14 @@ export function renderFindings(findings: readonly Finding[]): string {
 }
 
 const shownOfAKind = 20
+
+/** What was noticed on the way, a line each: it does not change the exit status. */
+export function tellFindings(findings: readonly Finding[], log: Log): void {
+  for (const { severity, summary } of findings) {
+    if (severity === 'info') log.info(summary)
+    else log.warn(summary)
+  }
+}
 
 function renderGroup(group: readonly Finding[]): string {
   const [first] = group
