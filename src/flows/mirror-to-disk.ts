@@ -18,7 +18,7 @@ import type { Finding } from '../errors/finding.ts'
 import { KnownError } from '../errors/known-error.ts'
 import type { Clock } from '../host/clock.ts'
 import { mapConcurrently } from '../host/concurrency.ts'
-import { archiveHole, archiveImage, contentOf, onlyCarried } from '../mirror/archive-plan.ts'
+import { archiveHole, archiveImage, carriedInVain, contentOf, onlyCarried } from '../mirror/archive-plan.ts'
 import { archiveTarget, relativeDestination } from '../mirror/archive-target.ts'
 import type { ResolvedImage } from '../mirror/closure.ts'
 import type { OnMirrorEvent } from '../mirror/events.ts'
@@ -305,12 +305,13 @@ class DiskRun {
         ...(concurrency !== undefined && { concurrency }),
       })
       this.#failures.addFrom(report, plan.images.map(selectedOf))
-      const sealed = await writer.seal(this.#holes(draft), ({ files, checksum, holes }) =>
+      const failed = this.#holes(draft)
+      const sealed = await writer.seal(failed, ({ files, checksum, holes }) =>
         recordArchive(historyDirectories(workspace.state).written, {
           front: writer.front,
           plan: draft.plan(),
           end: { volumes: files.length, checksum },
-          missing: holes,
+          missing: [...new Set([...holes, ...carriedInVain(draft, failed)])],
           recordedAt: new Date(clock.now()).toISOString(),
         }),
       )

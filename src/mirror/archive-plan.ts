@@ -7,6 +7,7 @@ import { relativeDestination } from './archive-target.ts'
 import type { ResolvedImage } from './closure.ts'
 import type { FailedImage } from './failures.ts'
 import type { MirrorPlan } from './plan.ts'
+import { parsePlan } from './plan-file.ts'
 import { formatPlatform } from './platform-choice.ts'
 
 /** What an archive carries and no image that arrived needs: what of it is not at the target after a load. */
@@ -24,6 +25,33 @@ export function notArrived(
     open.push(...(needs.get(digest) ?? []))
   }
   return [...carried].filter((digest) => !reached.has(digest))
+}
+
+/**
+ * What an archive carries for its holes alone: an image that is not whole stays in the archive with all that it has, so that
+ * the next archive has to carry that again.
+ *
+ * @param archive with a plan that tells of each manifest what it needs
+ */
+export function carriedInVain(
+  { carried, images, plan }: Pick<ArchiveDraft, 'carried' | 'images' | 'plan'>,
+  holes: readonly ArchiveHole[],
+): Digest[] {
+  if (holes.length === 0) return []
+  const failed = new Set(holes.map(({ destination }) => destination))
+  let isWhole = false
+  const whole = images.filter(({ destination, attachedTo }) => {
+    // What is attached follows its image.
+    if (attachedTo === undefined) isWhole = !failed.has(destination)
+    return isWhole && !failed.has(destination)
+  })
+  const text = [...plan()].join('')
+  const digests = carried.map(({ digest }) => digest)
+  return notArrived(
+    digests,
+    parsePlan(text, 'plan'),
+    whole.map(({ digest }) => digest),
+  )
 }
 
 /** The plan without the content that the target holds already. */

@@ -96,6 +96,22 @@ test('a blob that fails leaves zeros in its place, and everything else of the ar
   assert.match(out, /1 image|failed/)
 })
 
+test('of an image that lost one blob in an archive, the next archive brings all that the other side left in the first', async (t) => {
+  const { upstream, desk, configure, write, load } = await scene(t)
+  const fresh = makeImage({ seed: 'fresh', tag: '1', layers: 3 })
+  await pushAll(testClient(t).client, upstream.registry.address, [{ repository: 'extra/fresh', images: [fresh] }])
+  await configure({ additional: [...upstream.additional, { name: 'quay.io/extra/fresh:1' }] })
+  const layer = fresh.blobs.at(-1)?.descriptor.digest ?? ''
+  upstream.registry.fault({ path: new RegExp(`/blobs/${layer}`), times: 1, status: 404 })
+  const [first, second] = [join(desk, 'first'), join(desk, 'second')]
+  assert.match(status(await write(first), 8), /extra\/fresh/)
+  status(await load(first), 8)
+  const json = JSON.parse(status(await write(second, '--json'), 0)) as { archive: { totals: object } }
+  assert.deepEqual(json.archive.totals, { blobs: 4, manifests: 1, bytes: bytesOf(fresh) })
+  status(await load(second), 0)
+  assert.match(status(await write(join(desk, 'third')), 0), /nothing new/)
+})
+
 test('the failure policy decides what a missing image means: an exit status, a word, or nothing at all', async (t) => {
   const { desk, configure, write } = await scene(t)
   const additional = [{ name: 'quay.io/extra/none:1' }]
