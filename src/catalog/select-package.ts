@@ -174,17 +174,7 @@ function choiceFindings({ of, channels, versions, request }: FindingParts): Find
           summary: `Channel "${name}" of ${where} is left out: ${nothing}`,
         }),
       )
-    for (const [bundle, reason] of reasons) {
-      if (!reason.isKept || reason.because !== 'link') continue
-      const version = versions.get(bundle)?.raw
-      findings.push(
-        finding({
-          id: 'catalog.bundle-out-of-range',
-          severity: 'info',
-          summary: `${bundle}${version === undefined ? '' : ` (${version})`} of ${where} is kept: ${reason.text}`,
-        }),
-      )
-    }
+    findings.push(...linkFindings(reasons, versions, where))
     const absent = entries.filter((entry) => !of.bundles.has(entry.name)).map((entry) => entry.name)
     if (absent.length > 0)
       findings.push(
@@ -205,4 +195,21 @@ function choiceFindings({ of, channels, versions, request }: FindingParts): Find
       )
   }
   return findings
+}
+
+const mostNames = 3
+
+/** One for all the bundles of a channel that are kept only to hold it together. */
+function linkFindings(reasons: ChannelChoice['reasons'], versions: BundleVersions, where: string): Finding[] {
+  const links = [...reasons].filter(([, reason]) => reason.isKept && reason.because === 'link')
+  const text = links[0]?.[1].text
+  if (text === undefined) return []
+  const names = links.slice(0, mostNames).map(([name]) => {
+    const version = versions.get(name)?.raw
+    return version === undefined || name.endsWith(version) ? name : `${name} (${version})`
+  })
+  const rest = links.length - names.length
+  const who = `${names.join(', ')}${rest > 0 ? ` and ${rest} more` : ''} of ${where}`
+  const summary = `${who} ${links.length > 1 ? 'are' : 'is'} kept: ${text}`
+  return [finding({ id: 'catalog.bundle-out-of-range', severity: 'info', summary })]
 }
