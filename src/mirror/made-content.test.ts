@@ -70,7 +70,8 @@ test('a made image is resolved, read and resumed without a word to the source be
 test('everything else is asked of the source below, blobs of the base by the name of the base', async () => {
   const { source, asked } = recordingSource()
   const base = parseReference('registry.access.redhat.com/ubi9/ubi:latest')
-  const content = withMadeContent(source, [made({ base })])
+  const built = { descriptor, bytes: Buffer.from(JSON.stringify({ layers: [{ digest: digestOf('base') }] })) }
+  const content = withMadeContent(source, [made({ base, manifests: [built] })])
   await content.resolve(base)
   await content.fetchManifest(base)
   await text(content.fetchBlob(parseReference(`${madeRegistry}/files/a:1`), { ...blob, digest: digestOf('base') }))
@@ -85,5 +86,15 @@ test('a made name that nobody made is unknown, and a blob without a base a known
   assert.equal(await content.resolve(parseReference(`${madeRegistry}/files/a:2`)), undefined)
   const other = { ...blob, digest: digestOf('other') }
   assert.throws(() => content.fetchBlob(parseReference(`${madeRegistry}/files/a:1`), other), { code: 'BLOB_UNKNOWN' })
+  assert.deepEqual(asked, [])
+})
+
+test('a blob of an image that was made anew since is not asked of its base, and the message says so', () => {
+  const { source, asked } = recordingSource()
+  const base = parseReference('registry.access.redhat.com/ubi9/ubi:latest')
+  const content = withMadeContent(source, [made({ base })])
+  const former = { ...blob, digest: digestOf('made before') }
+  const read = () => content.fetchBlob(parseReference(`${madeRegistry}/files/a:1`), former)
+  assert.throws(read, { code: 'BLOB_UNKNOWN', hint: /made this image anew/ })
   assert.deepEqual(asked, [])
 })

@@ -64,10 +64,11 @@ class MadeContent implements ContentSource {
     const images = this.#imagesOf(repository)
     const open = images.map(({ blobs }) => blobs.get(descriptor.digest)).find((one) => one !== undefined)
     if (open) return open(options)
-    const base = images.find((image) => image.base !== undefined)?.base
+    const base = images.find((image) => image.base !== undefined && names(image, descriptor.digest))?.base
     if (base) return this.#source.fetchBlob(base, descriptor, options)
     throw new KnownError('BLOB_UNKNOWN', `${repositoryName(repository)} has no blob ${descriptor.digest}`, {
       details: { repository: repositoryName(repository), digest: descriptor.digest },
+      hint: 'Another run with this workspace made this image anew. Make the plan anew; an archive that was begun before goes without it, and the next one brings it.',
     })
   }
 
@@ -89,6 +90,11 @@ class MadeContent implements ContentSource {
       return images.flatMap(({ manifests }) => manifests).find(({ descriptor }) => descriptor.digest === digest)
     return images.find(({ reference }) => reference.tag === (tag ?? 'latest'))?.manifests.at(-1)
   }
+}
+
+/** What was made is replaced when it is made anew: then nothing here knows a blob that a plan names. */
+function names({ manifests }: MadeImage, digest: Digest): boolean {
+  return manifests.some(({ bytes }) => Buffer.from(bytes).includes(digest))
 }
 
 /** The image itself. @throws KnownError MANIFEST_UNKNOWN where it has no manifest */
