@@ -41,10 +41,19 @@ function succeeded(result: CliResult): CliResult {
   return result
 }
 
+/** By digest; looked for from the digest backwards, since a bundle has long texts in base64 before it. */
+function imageNames(text: string): string[] {
+  const found = [...text.matchAll(/@sha256:[0-9a-f]{64}/g)].map(({ 0: digest, index }) => {
+    const place = /[\w.-]+(?:\/[\w.-]+)+$/.exec(text.slice(Math.max(0, index - 200), index))?.[0]
+    return place === undefined ? [] : [`${place}${digest}`]
+  })
+  return [...new Set(found.flat())]
+}
+
 /** The catalog with the digests of images that are there, pushed where it says that they are. */
 async function serve(t: TestContext, text: string): Promise<{ address: string; conf: string; hosts: string[] }> {
   const upstream = await startScriptedRegistry(t, { hasReferrersApi: true })
-  const names = [...new Set(text.match(/[\w.-]+\.[\w.]+\/[\w./-]+@sha256:[0-9a-f]{64}/g) ?? [])]
+  const names = imageNames(text)
   assert.ok(names.length > 0)
   let known = text
   const content = names.map((name) => {
