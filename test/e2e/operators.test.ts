@@ -4,8 +4,10 @@ import { readdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { parse } from 'yaml'
+import type { SampleImage } from '../../src/quickstart/sample-image.ts'
 import { makeCatalogImage } from '../../testkit/catalog-image.ts'
 import { makeImage } from '../../testkit/image.ts'
+import { writeLayout } from '../../testkit/layout.ts'
 import { type CliResult, runCli } from '../../testkit/run-cli.ts'
 import { type ScriptedRegistry, startScriptedRegistry } from '../../testkit/scripted-registry.ts'
 import { pushAll } from '../../testkit/seed.ts'
@@ -56,6 +58,7 @@ function catalogText(imageOf: (name: string) => string): string {
 interface Scene {
   readonly target: ScriptedRegistry
   readonly upstream: ScriptedRegistry
+  readonly catalog: SampleImage
   readonly root: string
   readonly destination: string
   readonly digestOf: (name: string) => string
@@ -87,7 +90,7 @@ async function scene(t: TestContext): Promise<Scene> {
   }
   const run = (...args: readonly string[]) =>
     runCli([...args, '--registries-conf', conf, '--dest-tls-verify=false', '--retry-times', '0'], { cwd: root })
-  return { target, upstream, root, destination: `docker://${target.address}/ocp`, digestOf, configure, run }
+  return { target, upstream, root, catalog, destination: `docker://${target.address}/ocp`, digestOf, configure, run }
 }
 
 const index = `${registryName}/redhat/redhat-operator-index:v4.18`
@@ -226,4 +229,20 @@ test('a deletion takes nothing that a configuration with operators may need, and
   const unknown = await runCli([...remove, '--workspace', join(root, 'other'), destination], { cwd: root })
   assert.equal(unknown.status, 78)
   assert.match(unknown.stderr, /nothing of the class operator was mirrored with this workspace/)
+})
+
+test('a catalog in an OCI layout goes the same way, also across the gap', async (t) => {
+  const { target, root, catalog, destination, configure, run } = await scene(t)
+  const layout = join(root, 'my-index')
+  await writeLayout(layout, [catalog])
+  const config = await configure([{ catalog: `oci://${layout}`, packages: [{ name: 'db' }] }])
+  succeeded(await run('mirror', '-c', config, '--workspace', join(root, 'work'), destination))
+  assert.ok(target.content.tags.has('ocp/my-index:latest'))
+  const digest = target.content.tags.get('ocp/my-index:latest')
+  const disk = join(root, 'disk')
+  succeeded(await run('mirror', '-c', config, '--workspace', join(root, 'open'), `file://${disk}`))
+  target.content.tags.delete('ocp/my-index:latest')
+  succeeded(await run('mirror', '--from', disk, '--workspace', join(root, 'closed'), destination))
+  assert.equal(target.content.tags.get('ocp/my-index:latest'), digest)
+  assert.deepEqual(operatorRepositories(target), ['db-5.0.0', 'db-bundle-5.0.0', 'shared'])
 })
