@@ -130,13 +130,20 @@ interface ExactJson {
   rawJSON(text: string): unknown
 }
 
+/** Where there may be a number; in a text it does no harm. Nearly no channel has one. */
+const numberPattern = /[:[,]\s*-?\d/
+
 function editJson(text: string, edit: DocumentEdit): string {
+  const document: unknown = numberPattern.test(text) ? parseExactly(text) : JSON.parse(text)
+  return JSON.stringify(edited(document, edit), undefined, 4)
+}
+
+/** Numbers keep the spelling that they have: 1.10 would become 1.1, and what is beyond 2^53 another number. */
+function parseExactly(text: string): unknown {
   const json = JSON as unknown as ExactJson
-  // A number keeps the spelling that it has: 1.10 would become 1.1, and what is beyond 2^53 another number.
-  const document = json.parse(text, (_key, value, { source }) =>
+  return json.parse(text, (_key, value, { source }) =>
     typeof value === 'number' && source !== undefined ? json.rawJSON(source) : value,
   )
-  return JSON.stringify(edited(document, edit), undefined, 4)
 }
 
 function edited(document: unknown, edit: DocumentEdit): unknown {

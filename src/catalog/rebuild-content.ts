@@ -69,9 +69,10 @@ function fileEntry(name: string, parts: readonly StagedDocument[], file: number)
     name,
     size: frames.reduce((sum, { part, before, after }) => sum + before.byteLength + part.length + after.byteLength, 0),
     content: function* () {
+      const buffer = Buffer.alloc(chunkBytes)
       for (const { part, before, after } of frames) {
         if (before.byteLength > 0) yield before
-        yield* readPart(file, part)
+        yield* readPart(file, part, buffer)
         if (after.byteLength > 0) yield after
       }
     },
@@ -83,8 +84,8 @@ function frame({ format, endsLine }: { format: DocumentFormat; endsLine: boolean
   return { before: format === 'yaml' ? yamlStart : nothing, after: endsLine ? nothing : lineEnd }
 }
 
-function* readPart(file: number, { start, length }: StagedDocument): Generator<Uint8Array> {
-  const buffer = Buffer.alloc(Math.min(chunkBytes, length))
+/** What it gives is good until more is asked for. */
+function* readPart(file: number, { start, length }: StagedDocument, buffer: Buffer): Generator<Uint8Array> {
   let position = start
   while (position < start + length) {
     const count = readSync(file, buffer, 0, Math.min(buffer.byteLength, start + length - position), position)

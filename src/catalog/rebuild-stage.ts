@@ -6,6 +6,7 @@
  */
 import { type FileHandle, open } from 'node:fs/promises'
 import { KnownError } from '../errors/known-error.ts'
+import { collectYoungGarbageEvery } from '../host/memory.ts'
 import { type DocumentFormat, editDocument, type KeptDocument } from './fbc-write.ts'
 import type { CatalogFile, CatalogFiles } from './meta.ts'
 
@@ -19,6 +20,7 @@ export interface StagedDocument {
 }
 
 const batchBytes = 1024 * 1024
+const collectEveryBytes = 16 * 1024 * 1024
 const newline = 0x0a
 const byteOrderMark = Buffer.from([0xef, 0xbb, 0xbf])
 
@@ -36,13 +38,14 @@ export async function stageDocuments(
   const byFile = Map.groupBy(documents.keys(), (index) => documents[index]?.place.file ?? '')
   const staged = new Map<number, StagedDocument>()
   const output = new BatchFile(await open(path, 'w'))
+  const onBytes = collectYoungGarbageEvery(collectEveryBytes)
   try {
     for await (const file of files.files(signal)) {
       const wanted = (byFile.get(file.path) ?? []).flatMap((index) => {
         const document = documents[index]
         return document ? [{ index, document }] : []
       })
-      if (wanted.length > 0) await stageFile(file, { origin: files.origin, wanted, staged, output, signal })
+      if (wanted.length > 0) await stageFile(file, { origin: files.origin, wanted, staged, output, signal, onBytes })
     }
     await output.finish()
   } finally {
@@ -57,9 +60,14 @@ interface Staging {
   readonly staged: Map<number, StagedDocument>
   readonly output: BatchFile
   readonly signal: AbortSignal
+  /** Called with the size of each chunk. */
+  readonly onBytes: (count: number) => void
 }
 
-async function stageFile(file: CatalogFile, { origin, wanted, staged, output, signal }: Staging): Promise<void> {
+async function stageFile(
+  file: CatalogFile,
+  { origin, wanted, staged, output, signal, onBytes }: Staging,
+): Promise<void> {
   const sorted = wanted.toSorted((a, b) => a.document.place.offset - b.document.place.offset)
   let format: DocumentFormat | undefined
   let current = 0
@@ -68,6 +76,7 @@ async function stageFile(file: CatalogFile, { origin, wanted, staged, output, si
   let position = 0
   for await (const chunk of file.open()) {
     signal.throwIfAborted()
+    onBytes(chunk.byteLength)
     format ??= formatOf(chunk)
     for (let next = sorted[current]; next !== undefined; next = sorted[current]) {
       const { place, edit } = next.document
