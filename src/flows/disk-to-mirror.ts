@@ -130,7 +130,7 @@ async function loadArchive(
       signatures: signaturesFromDocuments(documents),
       documents,
     })
-    const result = await mirrorToMirror({ ...request, config, source, isLocalSource: true, services })
+    const result = notCarried(await mirrorToMirror({ ...request, config, source, isLocalSource: true, services }))
     if (!request.isDryRun) await record(archive, result, request)
     return { archive, findings, result }
   } finally {
@@ -161,6 +161,20 @@ function closedServices(
     documents,
     making: undefined,
   }
+}
+
+/** On this side no name can be corrected: what an archive does not have is to be put into one. */
+function notCarried(result: MirrorResult): MirrorResult {
+  const failures = result.failures.map(({ image, error }) => {
+    if (error.code !== 'MANIFEST_UNKNOWN') return { image, error }
+    // Of an index it may be one of its images.
+    const name = typeof error.details['image'] === 'string' ? error.details['image'] : formatReference(image.source)
+    const message = `${name} is neither in the archive nor at the target`
+    const hint =
+      'Ask for what the archive was made with, or have one made on the connected side with the configuration of this side.'
+    return { image, error: new KnownError(error.code, message, { details: error.details, hint, cause: error }) }
+  })
+  return { ...result, failures }
 }
 
 async function record(archive: Archive, result: MirrorResult, request: DiskToMirrorRequest): Promise<void> {
@@ -205,6 +219,6 @@ async function loadOcMirror(request: DiskToMirrorRequest): Promise<ArchiveLoad> 
   }
   const { source, config, findings } = opened
   const services = closedServices(request, opened)
-  const result = await mirrorToMirror({ ...request, config, source, isLocalSource: true, services })
+  const result = notCarried(await mirrorToMirror({ ...request, config, source, isLocalSource: true, services }))
   return { findings, result }
 }

@@ -164,6 +164,21 @@ test('across the gap nothing outside is asked again: releases, graph image and s
   assert.ok(graphs.includes('amd64-stable-4.18.json'), graphs.join(' '))
 })
 
+test('a release that the archive does not carry is said to be in no archive, and what it carries arrives', async (t) => {
+  const { outside, target, root, destination, configure, run } = await scene(t)
+  const disk = join(root, 'disk')
+  const part = { name: 'stable-4.18', minVersion: '4.18.1', maxVersion: '4.18.2' }
+  succeeded(await run('mirror', '-c', await configure({ channels: [part] }), `file://${disk}`))
+  const more = await configure({ channels: [{ ...part, maxVersion: '4.18.4' }] })
+  const env = { OCP_SIGNATURE_VERIFICATION_PK: outside.env['OCP_SIGNATURE_VERIFICATION_PK'] ?? '' }
+  const inside = ['--workspace', join(root, 'closed'), '--dest-tls-verify=false', destination]
+  const loaded = await runCli(['mirror', '--from', disk, '-c', more, ...inside], { env })
+  assert.equal(loaded.status, 2, loaded.stderr)
+  assert.match(loaded.stdout, /ocp-release@sha256:\w+ is neither in the archive nor at the target/)
+  assert.match(loaded.stdout, /have one made on the connected side/)
+  assert.deepEqual(releaseTags(target), ['4.18.1-x86_64', '4.18.2-x86_64'])
+})
+
 test('an archive that oc-mirror made from a channel is loaded by its graph and its signatures, and a wrong one is refused', async (t) => {
   const { outside, target, root, destination, configure, run } = await scene(t)
   const config = await configure({ channels: [path] })
