@@ -140,7 +140,9 @@ export function ignoredParts({ configuration, file }: Loaded): Finding[] {
   for (const [index, { skipDependencies }] of content.operators.entries()) {
     const path = [section, 'operators', index, 'skipDependencies']
     if (skipDependencies !== undefined)
-      findings.push(ignored(path, 'info', 'dependencies are never resolved; take it out'))
+      findings.push(
+        ignored(path, 'info', 'means the same as dependencies: ignore; without it unmet dependencies are told'),
+      )
   }
   if (content.samples.length > 0)
     findings.push(ignored([section, 'samples'], 'warning', 'is ignored, as by oc-mirror, which never carried it out'))

@@ -2,8 +2,7 @@
  * From the operator catalogs of a configuration to images: each catalog filtered, made anew, and mirrored with the images of
  * the bundles in it.
  *
- * Where the source is an archive, the catalog is the one that was made on the connected side; choosing from it by the same
- * configuration gives the same bundles.
+ * Where the source is an archive, the catalog is the one that was made on the connected side, with all the bundles in it.
  */
 import { join } from 'node:path'
 import { dependencyPolicy, type ResolvedDependencies, resolveDependencies } from '../catalog/dependencies.ts'
@@ -142,7 +141,8 @@ function withDependencies(
   try {
     return resolveDependencies(
       chosen.map(({ entry, catalog, selection }) => {
-        return { name: entry.catalog, catalog, selection, policy: dependencyPolicy(entry) }
+        const policy = isCarried(entry, options) ? 'ignore' : dependencyPolicy(entry)
+        return { name: entry.catalog, catalog, selection, policy }
       }),
     )
   } catch (error) {
@@ -162,7 +162,7 @@ function isOfCatalog({ code }: KnownError): boolean {
 
 async function chooseFrom(entry: OperatorEntry, options: OperatorOptions): Promise<ChosenCatalog> {
   const { source, local, signal } = options
-  const location = options.isMaking || !isFiltered(entry) ? locationOf(entry) : madeLocation(entry)
+  const location = isCarried(entry, options) ? madeLocation(entry) : locationOf(entry)
   const bring =
     local &&
     ((repository: Reference, layer: Parameters<LocalContent['bringBlob']>[2], from: ContentSource) =>
@@ -170,7 +170,17 @@ async function chooseFrom(entry: OperatorEntry, options: OperatorOptions): Promi
   const opened = await openCatalog(location, { source, signal, ...(bring && { bring }) })
   if (options.isMaking && isFiltered(entry)) await checkBase(entry, opened, options)
   const catalog = await readCatalog(opened.files, { signal })
-  return { entry, opened, catalog, selection: selectBundles(catalog, entry) }
+  // What was carried was chosen on the other side: its catalog lists these bundles and no others.
+  return {
+    entry,
+    opened,
+    catalog,
+    selection: selectBundles(catalog, isCarried(entry, options) ? { full: true } : entry),
+  }
+}
+
+function isCarried(entry: OperatorEntry, { isMaking }: OperatorOptions): boolean {
+  return !isMaking && isFiltered(entry)
 }
 
 async function checkBase(entry: OperatorEntry, { image }: OpenedCatalog, { check, signal, target }: OperatorOptions) {
