@@ -93,8 +93,8 @@ test('entries of one name that say different things in two channels stay differe
   const ways = [
     { replaces: 'a' },
     { replaces: 'b' },
-    { skips: ['a'] },
     { skips: ['b'] },
+    { skips: ['a'] },
     { skips: ['a', 'b'] },
     { skipRange: '<2' },
     {},
