@@ -23,6 +23,8 @@ interface SelectOptions {
   readonly onProblem?: 'throw' | 'leave-out'
 }
 
+type SlimChoice = Pick<PackageChoice, 'kept' | 'reasons' | 'findings'>
+
 /** What a selection reads of its request: an entry of `operators:`. */
 export type SelectionRequest = Pick<OperatorRequest, 'packages' | 'full'>
 
@@ -36,10 +38,12 @@ export function selectBundles(
   options: SelectOptions = {},
 ): CatalogSelection {
   const problems: KnownError[] = []
-  const choices = new Map<string, PackageChoice>()
+  const choices = new Map<string, SlimChoice>()
   for (const name of wantedPackages(catalog, request, problems)) {
     try {
-      choices.set(name, selectOne(catalog, name, request))
+      // Not its channels: they weigh most, and nobody asks for them here.
+      const { kept, reasons, findings } = selectOne(catalog, name, request)
+      choices.set(name, { kept, reasons, findings })
     } catch (error) {
       if (!(error instanceof KnownError)) throw error
       problems.push(error)
@@ -103,7 +107,7 @@ function problemFinding({ code, message, hint }: KnownError): Finding {
   })
 }
 
-function deprecationFindings(choices: ReadonlyMap<string, PackageChoice>): Finding[] {
+function deprecationFindings(choices: ReadonlyMap<string, SlimChoice>): Finding[] {
   return [...choices.values()].flatMap(({ kept }) =>
     kept.deprecations.map(({ reference: { schema, name }, message }) => {
       const what = name === undefined || schema === 'olm.package' ? '' : `${schema.replace('olm.', '')} "${name}" of `
