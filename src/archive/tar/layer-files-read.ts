@@ -64,6 +64,8 @@ export async function readLayer(
     source.throwFailure()
     // Where these are not the bytes of the layer at all, that is the fault to tell.
     await source.drain()
+    // It may have been met by who was reading when that stopped.
+    source.throwFailure()
     throw unreadable(origin, layer, error)
   } finally {
     compressed.destroy()
