@@ -99,10 +99,14 @@ or below the catalog
   full: true          every version
 `
 
-function headLines({ explanation, catalog, place, dependencies }: ExplanationView): string[] {
+function headLines({ explanation, catalog, place, dependencies, installed }: ExplanationView): string[] {
   const { package: name, kept, problem, bundles, defaultChannel } = explanation
   const taken = dependencies.filter(({ state }) => state === 'taken').length
-  const asked = place ?? 'nothing is said of it: then it is the head of every channel'
+  const byDefault =
+    installed === undefined
+      ? 'nothing is said of it: then it is the head of every channel'
+      : `what a cluster with version ${installed} goes through, as with installed: ${installed}`
+  const asked = place ?? byDefault
   const amount = kept?.bundles.length ?? 0
   const result =
     kept === undefined
@@ -199,7 +203,7 @@ function needLines(dependencies: readonly Dependency[]): string[] {
 
 function limitLines({ bundles }: PackageExplanation, releases: readonly string[]): string[] {
   const kept = bundles.filter(({ reason }) => reason?.isKept)
-  const lines = kept.flatMap(({ name, limits, breaches }) => {
+  const said = kept.flatMap(({ name, limits, breaches }) => {
     const { maxOpenShiftVersion: last, minKubeVersion: first } = limits
     const parts = [
       ...(last === undefined ? [] : [`runs on OpenShift up to ${last}`]),
@@ -207,7 +211,11 @@ function limitLines({ bundles }: PackageExplanation, releases: readonly string[]
     ]
     const against = [...new Set(breaches.flatMap((breach) => breach.releases))]
     const verdict = against.length > 0 ? `: NOT on ${against.join(', ')}` : ''
-    return parts.length === 0 ? [] : [`  ${name} ${parts.join(' and ')}${verdict}`]
+    return parts.length === 0 ? [] : [{ name, text: `${parts.join(' and ')}${verdict}` }]
+  })
+  const lines = [...Map.groupBy(said, ({ text }) => text)].map(([text, [first, ...others]]) => {
+    const more = others.length > 0 ? ` and ${count(others.length, 'other')} of those mirrored` : ''
+    return `  ${first?.name}${more}: ${text}`
   })
   if (lines.length === 0) return []
   return [`Where it runs${releases.length > 0 ? `, held against OpenShift ${releases.join(', ')}` : ''}`, ...lines]
