@@ -4,7 +4,8 @@ import { KnownError } from '../errors/known-error.ts'
 import type { ContentSource } from '../oci/content.ts'
 import type { Descriptor } from '../oci/descriptor.ts'
 import type { Digest } from '../oci/digest.ts'
-import { childrenOf, type ImageManifest, type Manifest, parseManifest } from '../oci/manifest.ts'
+import { childrenOf, type ImageManifest } from '../oci/manifest.ts'
+import { type ReadManifest, readImageConfig, readManifest } from '../oci/read-image.ts'
 import { formatReference, type Reference } from '../oci/reference.ts'
 import { verified } from '../oci/verified.ts'
 import { catalogFilesOfLayers } from './catalog-files-layers.ts'
@@ -33,7 +34,6 @@ interface OpenOptions {
 
 /** Every image of an index has the same catalog; this one is there nearly always. */
 const usualArchitecture = 'amd64'
-const maxConfigBytes = 4 * 1024 * 1024
 
 /**
  * Finds the layers of a catalog image; they are read when its files are.
@@ -43,7 +43,7 @@ const maxConfigBytes = 4 * 1024 * 1024
  */
 export async function openCatalogImage(reference: Reference, options: OpenOptions): Promise<CatalogImage> {
   const origin = options.origin ?? formatReference(reference)
-  const root = await fetchManifest(reference, options)
+  const root = await readManifest(reference, options)
   const { image, at } = await imageOf(root, reference, options)
   const labels = await readLabels(at, image, options)
   const folder = labels[catalogLabels.configs]
@@ -59,25 +59,12 @@ export async function openCatalogImage(reference: Reference, options: OpenOption
   }
   const place = folder ?? '/configs'
   const files = catalogFilesOfLayers({ layers: image.layers, open, origin, folder: place })
-  return { files, digest: root.digest, folder: place }
+  return { files, digest: root.raw.descriptor.digest, folder: place }
 }
 
-interface Fetched {
-  readonly digest: Digest
-  readonly manifest: Manifest
-}
-
-async function fetchManifest(reference: Reference, { source, signal }: OpenOptions): Promise<Fetched> {
-  const raw = await source.fetchManifest(reference, signal)
-  const name = formatReference(reference)
-  if (!raw) {
-    throw new KnownError('MANIFEST_UNKNOWN', `${name}: there is no such image`, { details: { image: name } })
-  }
-  return { digest: raw.descriptor.digest, manifest: parseManifest(raw.bytes, raw.descriptor.mediaType, name) }
-}
-
-async function imageOf({ digest, manifest }: Fetched, reference: Reference, options: OpenOptions) {
+async function imageOf({ raw, manifest }: ReadManifest, reference: Reference, options: OpenOptions) {
   const { registry, repository } = reference
+  const { digest } = raw.descriptor
   if (manifest.kind === 'image') return { image: manifest, at: { registry, repository, digest } }
   const children = childrenOf(manifest).filter(({ platform }) => platform?.os !== 'unknown')
   const chosen = children.find(({ platform }) => platform?.architecture === usualArchitecture) ?? children[0]
@@ -86,7 +73,7 @@ async function imageOf({ digest, manifest }: Fetched, reference: Reference, opti
     throw new KnownError('CATALOG_INVALID', `${name} is an index without images`, { details: { catalog: name } })
   }
   const at = { registry, repository, digest: chosen.digest }
-  const child = await fetchManifest(at, options)
+  const child = await readManifest(at, options)
   if (child.manifest.kind === 'image') return { image: child.manifest, at }
   throw new KnownError('CATALOG_INVALID', `${name} is an index of indexes, and no catalog image`, {
     details: { catalog: name },
@@ -105,12 +92,6 @@ async function readLabels(
   const origin = formatReference(at)
   const invalid = (why: string, cause?: unknown) =>
     new KnownError('CATALOG_INVALID', `${origin} is no catalog image: ${why}`, { details: { catalog: origin }, cause })
-  if (config.size > maxConfigBytes) throw invalid(`its config has ${config.size} bytes`)
-  const fetched = source.fetchBlob(at, config, signal ? { signal } : {})
-  const chunks = await Array.fromAsync(verified(fetched, config, `${origin}: config`))
-  try {
-    return ImageConfig.parse(JSON.parse(Buffer.concat(chunks).toString('utf8'))).config?.Labels ?? {}
-  } catch (cause) {
-    throw invalid('its config is no JSON document of an image', cause)
-  }
+  const read = await readImageConfig(config, { source, signal, reference: at, schema: ImageConfig, invalid })
+  return read.config?.Labels ?? {}
 }

@@ -91,7 +91,7 @@ export function listVersions(catalog: Catalog, packageName: string, channelName:
 }
 
 /** @throws KnownError CATALOG_PACKAGE_UNKNOWN */
-export function packageOf(catalog: Catalog, name: string): CatalogPackage {
+function packageOf(catalog: Catalog, name: string): CatalogPackage {
   const found = catalog.packages.get(name)
   if (found) return found
   throw unknownPackage(name, catalog)

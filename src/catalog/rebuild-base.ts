@@ -2,12 +2,11 @@
 import * as z from 'zod'
 import { KnownError } from '../errors/known-error.ts'
 import type { ContentSource, RawManifest } from '../oci/content.ts'
-import type { Descriptor } from '../oci/descriptor.ts'
 import { type Digest, digestOf } from '../oci/digest.ts'
-import { childrenOf, type ImageManifest, maxManifestBytes, parseManifest } from '../oci/manifest.ts'
+import { childrenOf, type ImageManifest } from '../oci/manifest.ts'
 import type { Platform } from '../oci/platform.ts'
+import { readImageConfig, readManifest } from '../oci/read-image.ts'
 import { formatReference, type Reference } from '../oci/reference.ts'
-import { verified } from '../oci/verified.ts'
 import { configsLabel, withoutCache } from './rebuild-command.ts'
 
 /** Of an image config (OCI image-spec config.md), what is changed or must be there; the rest stays as it is. */
@@ -56,7 +55,7 @@ interface From {
  */
 export async function readCatalogBase(from: From, architectures: readonly string[] | undefined): Promise<CatalogBase> {
   const isWanted = (architecture: string) => architectures?.includes(architecture) ?? true
-  const root = await readManifest(from, from.reference)
+  const root = await readDocument(from, from.reference)
   const images: BaseImage[] = []
   if (root.manifest.kind === 'image') {
     const image = await readImage(from, root.manifest, root.document)
@@ -65,7 +64,7 @@ export async function readCatalogBase(from: From, architectures: readonly string
   for (const { digest, platform } of childrenOf(root.manifest)) {
     // Not for what is attached to the images of the base: it speaks of other digests.
     if (platform && (platform.os !== 'linux' || !isWanted(platform.architecture))) continue
-    const { manifest, document } = await readManifest(from, { ...from.reference, digest })
+    const { manifest, document } = await readDocument(from, { ...from.reference, digest })
     if (manifest.kind !== 'image') continue
     const image = await readImage(from, manifest, document)
     if (isWanted(image.config.architecture)) images.push({ ...image, platform: platform ?? image.platform })
@@ -86,35 +85,16 @@ function requireAll(reference: Reference, architectures: readonly string[], imag
   })
 }
 
-async function readManifest({ source, signal }: From, reference: Reference) {
-  const name = formatReference(reference)
-  const raw = await source.fetchManifest(reference, signal)
-  if (!raw) throw new KnownError('MANIFEST_UNKNOWN', `${name} is not there`, { details: { image: name } })
-  const manifest = parseManifest(raw.bytes, raw.descriptor.mediaType, name)
+async function readDocument(from: From, reference: Reference) {
+  const { raw, manifest } = await readManifest(reference, from)
   return { manifest, document: Document.parse(JSON.parse(Buffer.from(raw.bytes).toString('utf8'))) }
 }
 
 async function readImage(from: From, manifest: ImageManifest, document: JsonDocument): Promise<BaseImage> {
-  const config = await readConfig(from, manifest.config)
+  const invalid = (why: string, cause?: unknown) => invalidConfig(formatReference(from.reference), why, cause)
+  const config = await readImageConfig(manifest.config, { ...from, schema: Config, invalid })
   const { os, architecture } = config
   return { manifest, document, config, platform: { os, architecture } }
-}
-
-async function readConfig({ source, reference, signal }: From, config: Descriptor): Promise<ImageConfig> {
-  const name = formatReference(reference)
-  if (config.size > maxManifestBytes) throw invalidConfig(name, `its config has ${config.size} bytes`)
-  const chunks: Uint8Array[] = []
-  for await (const chunk of verified(source.fetchBlob(reference, config, { signal }), config, name)) chunks.push(chunk)
-  let document: unknown
-  try {
-    document = JSON.parse(Buffer.concat(chunks).toString('utf8'))
-  } catch (cause) {
-    throw invalidConfig(name, 'its config is not JSON', cause)
-  }
-  const result = Config.safeParse(document)
-  if (result.success) return result.data
-  const [issue] = result.error.issues
-  throw invalidConfig(name, `config: ${issue?.path.join('.')}: ${issue?.message}`)
 }
 
 function invalidConfig(image: string, why: string, cause?: unknown): KnownError {

@@ -2,15 +2,13 @@
 import * as z from 'zod'
 import { KnownError } from '../errors/known-error.ts'
 import type { ContentSource } from '../oci/content.ts'
-import type { Descriptor } from '../oci/descriptor.ts'
 import type { Digest } from '../oci/digest.ts'
-import { childrenOf, type ImageManifest, maxManifestBytes, parseManifest } from '../oci/manifest.ts'
+import { childrenOf, type ImageManifest } from '../oci/manifest.ts'
 import { mediaTypes } from '../oci/media-type.ts'
 import type { Platform } from '../oci/platform.ts'
+import { readImageConfig, readManifest } from '../oci/read-image.ts'
 import { formatReference, type Reference } from '../oci/reference.ts'
-import { verified } from '../oci/verified.ts'
 import { byDigest } from './closure.ts'
-import { unknownManifest } from './local-content.ts'
 
 /** Of an image config (OCI image-spec config.md), what is changed or must be there; the rest stays as it is. */
 const Config = z.looseObject({
@@ -49,25 +47,26 @@ interface From {
 
 /** @throws KnownError MANIFEST_UNKNOWN, MANIFEST_INVALID and the REGISTRY_ codes */
 export async function readBase(from: From, { architectures, signal }: BaseOptions): Promise<Base> {
-  const { manifest: root, digest } = await readManifest(from, from.reference, signal)
+  const { manifest: root, raw } = await readManifest(from.reference, { ...from, signal })
   const isWanted = (architecture: string) => architectures.includes('multi') || architectures.includes(architecture)
   const children = childrenOf(root).filter(({ platform }) => platform?.os === 'linux')
   const wanted = children.filter(({ platform }) => isWanted(platform?.architecture ?? ''))
   const read: ImageManifest[] = root.kind === 'image' ? [root] : []
   for (const child of wanted) {
-    const { manifest } = await readManifest(from, byDigest(from.reference, child.digest), signal)
+    const { manifest } = await readManifest(byDigest(from.reference, child.digest), { ...from, signal })
     if (manifest.kind === 'image') read.push(manifest)
   }
   const images: BaseImage[] = []
   for (const [index, manifest] of read.entries()) {
-    const config = await readConfig(from, manifest.config, signal)
+    const invalid = (why: string, cause?: unknown) => invalidConfig(formatReference(from.reference), why, cause)
+    const config = await readImageConfig(manifest.config, { ...from, signal, schema: Config, invalid })
     const { os, architecture } = config
     if (isWanted(architecture))
       images.push({ manifest, config, platform: wanted[index]?.platform ?? { os, architecture } })
   }
   requireAll(from.reference, architectures, images)
   const isDocker = root.mediaType === mediaTypes.dockerList || root.mediaType === mediaTypes.dockerManifest
-  return { digest, listType: isDocker ? mediaTypes.dockerList : mediaTypes.ociIndex, images }
+  return { digest: raw.descriptor.digest, listType: isDocker ? mediaTypes.dockerList : mediaTypes.ociIndex, images }
 }
 
 function requireAll(reference: Reference, architectures: readonly string[], images: readonly BaseImage[]): void {
@@ -83,30 +82,6 @@ function requireAll(reference: Reference, architectures: readonly string[], imag
       hint: 'Mirror this image with all its platforms to where registries.conf leads, or take the architecture out of the configuration.',
     },
   )
-}
-
-async function readManifest({ source }: From, reference: Reference, signal: AbortSignal) {
-  const name = formatReference(reference)
-  const raw = await source.fetchManifest(reference, signal)
-  if (!raw) throw unknownManifest(name)
-  return { manifest: parseManifest(raw.bytes, raw.descriptor.mediaType, name), digest: raw.descriptor.digest }
-}
-
-async function readConfig({ source, reference }: From, config: Descriptor, signal: AbortSignal): Promise<ImageConfig> {
-  const name = formatReference(reference)
-  if (config.size > maxManifestBytes) throw invalidConfig(name, `its config has ${config.size} bytes`)
-  const chunks: Uint8Array[] = []
-  for await (const chunk of verified(source.fetchBlob(reference, config, { signal }), config, name)) chunks.push(chunk)
-  let document: unknown
-  try {
-    document = JSON.parse(Buffer.concat(chunks).toString('utf8'))
-  } catch (cause) {
-    throw invalidConfig(name, 'its config is not JSON', cause)
-  }
-  const result = Config.safeParse(document)
-  if (result.success) return result.data
-  const [issue] = result.error.issues
-  throw invalidConfig(name, `config: ${issue?.path.join('.')}: ${issue?.message}`)
 }
 
 function invalidConfig(image: string, why: string, cause?: unknown): KnownError {

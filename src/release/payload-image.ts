@@ -8,10 +8,11 @@ import * as z from 'zod'
 import { findLayerFiles } from '../archive/tar/layer-files.ts'
 import { KnownError } from '../errors/known-error.ts'
 import { mapConcurrently } from '../host/concurrency.ts'
-import type { ContentSource, RawManifest } from '../oci/content.ts'
+import type { ContentSource } from '../oci/content.ts'
 import type { Descriptor } from '../oci/descriptor.ts'
 import type { Digest } from '../oci/digest.ts'
-import { childrenOf, type ImageManifest, type Manifest, parseManifest } from '../oci/manifest.ts'
+import { childrenOf, type ImageManifest } from '../oci/manifest.ts'
+import { readImageConfig, readManifest } from '../oci/read-image.ts'
 import { formatReference, type Reference } from '../oci/reference.ts'
 import { verified } from '../oci/verified.ts'
 import { parseReleasePayload, payloadFiles, type ReleasePayload } from '../openshift/release-payload.ts'
@@ -72,14 +73,14 @@ export interface PayloadManifests {
 
 /** The manifest of a release image or, for an index, of each of its images that is wanted; attestations are left out. */
 export async function payloadManifests(reference: Reference, options: ReadOptions): Promise<PayloadManifests> {
-  const root = await fetchProven(reference, options)
+  const root = await readManifest(reference, options)
   const { digest } = root.raw.descriptor
   if (root.manifest.kind === 'image')
     return { digest, isIndex: false, manifests: [{ digest, manifest: root.manifest }] }
   const children = childrenOf(root.manifest).filter(({ platform }) => platform?.os !== 'unknown')
   const wanted = ofArchitecture(children, reference, options.architecture)
   const manifests = await mapConcurrently(wanted, 4, async (child): Promise<PayloadManifest[]> => {
-    const { manifest } = await fetchProven({ ...named(reference), digest: child.digest }, options)
+    const { manifest } = await readManifest({ ...named(reference), digest: child.digest }, options)
     return manifest.kind === 'image' ? [{ digest: child.digest, manifest }] : []
   })
   return { digest, isIndex: true, manifests: manifests.flat() }
@@ -124,23 +125,14 @@ async function readImage(
 }
 
 const ImageConfig = z.object({ architecture: z.string().default('unknown'), created: z.string().nullish() })
-const maxConfigBytes = 4 * 1024 * 1024
 
 async function readConfig(
   reference: PayloadImage['reference'],
   { config }: ImageManifest,
   options: ReadOptions,
 ): Promise<z.infer<typeof ImageConfig>> {
-  const origin = formatReference(reference)
-  if (config.size > maxConfigBytes) throw noConfig(origin, `its config has ${config.size} bytes`)
-  const chunks = await Array.fromAsync(
-    verified(options.source.fetchBlob(reference, config, signalOf(options)), config, `${origin}: config`),
-  )
-  try {
-    return ImageConfig.parse(JSON.parse(Buffer.concat(chunks).toString('utf8')))
-  } catch (cause) {
-    throw noConfig(origin, 'its config is no JSON document of an image', cause)
-  }
+  const invalid = (why: string, cause?: unknown) => noConfig(formatReference(reference), why, cause)
+  return readImageConfig(config, { ...options, reference, schema: ImageConfig, invalid })
 }
 
 function noConfig(origin: string, why: string, cause?: unknown): KnownError {
@@ -148,22 +140,6 @@ function noConfig(origin: string, why: string, cause?: unknown): KnownError {
     details: { image: origin },
     cause,
   })
-}
-
-interface Fetched {
-  readonly raw: RawManifest
-  readonly manifest: Manifest
-}
-
-async function fetchProven(reference: Reference, { source, signal }: ReadOptions): Promise<Fetched> {
-  const raw = await source.fetchManifest(reference, signal)
-  const name = formatReference(reference)
-  if (!raw) {
-    throw new KnownError('MANIFEST_UNKNOWN', `${name}: there is no such image at its source`, {
-      details: { image: name },
-    })
-  }
-  return { raw, manifest: parseManifest(raw.bytes, raw.descriptor.mediaType, name) }
 }
 
 function named({ registry, repository }: Reference): Reference {
