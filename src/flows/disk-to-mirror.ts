@@ -16,6 +16,7 @@ import type { Clock } from '../host/clock.ts'
 import { destinationAt } from '../mirror/archive-target.ts'
 import { formatMirrorTarget, type MirrorTarget, targetRepository } from '../mirror/destination.ts'
 import type { FailedImage } from '../mirror/failures.ts'
+import { isMade } from '../mirror/made-content.ts'
 import { notArrived } from '../mirror/not-arrived.ts'
 import { parsePlan } from '../mirror/plan-file.ts'
 import type { ContentSource, ContentTarget } from '../oci/content.ts'
@@ -168,7 +169,9 @@ function notCarried(result: MirrorResult): MirrorResult {
   const failures = result.failures.map(({ image, error }) => {
     if (error.code !== 'MANIFEST_UNKNOWN') return { image, error }
     // Of an index it may be one of its images.
-    const name = typeof error.details['image'] === 'string' ? error.details['image'] : formatReference(image.source)
+    const asked = typeof error.details['image'] === 'string' ? error.details['image'] : formatReference(image.source)
+    // What is made on the other side has a name that nobody wrote.
+    const name = isMade(image.source) ? image.why : asked
     const message = `${name} is neither in the archive nor at the target`
     const hint =
       'Ask for what the archive was made with, or have one made on the connected side with the configuration of this side.'

@@ -5,6 +5,7 @@ import { type ImageSetConfiguration, parseImageSetConfiguration } from '../confi
 import { type Finding, finding } from '../errors/finding.ts'
 import { KnownError } from '../errors/known-error.ts'
 import { type MirrorTarget, targetRepository } from '../mirror/destination.ts'
+import { storedCatalogs } from '../mirror/oc-mirror-catalogs.ts'
 import { storedNames } from '../mirror/oc-mirror-names.ts'
 import type { ContentSource } from '../oci/content.ts'
 import type { GraphSource } from '../release/graph-source.ts'
@@ -44,7 +45,7 @@ export async function openOcMirrorSource(request: OcMirrorRequest): Promise<OcMi
   if (!archive) return undefined
   const config = request.config ?? (await newestConfiguration(archive))
   const source = archive.viewedWith({
-    names: storedNames(config.mirror),
+    names: storedNames(config.mirror, storedCatalogs(config.mirror.operators, await archive.images())),
     beyond: { source: registry, locate: (repository) => targetRepository(target, repository) },
   })
   const findings = archive.flaws.map(({ file, offset, why }) =>

@@ -17,14 +17,15 @@ import { KnownError } from '../errors/known-error.ts'
 import { resolveImage } from '../mirror/closure.ts'
 import type { MirrorTarget } from '../mirror/destination.ts'
 import { type LocalContent, unknownManifest } from '../mirror/local-content.ts'
-import { type MadeImage, madeRegistry, type OpenMadeBlob, rootOf } from '../mirror/made-content.ts'
+import { madeCatalogReference } from '../mirror/made-catalog.ts'
+import { type MadeImage, type OpenMadeBlob, rootOf } from '../mirror/made-content.ts'
 import { catalogDestination, layoutDirectory } from '../mirror/operator-destination.ts'
 import type { CheckImage } from '../mirror/resolve-images.ts'
 import { type ChosenBundles, operatorImages } from '../mirror/select-operators.ts'
 import type { SelectedImage, Selection, UnreadableImage } from '../mirror/selection.ts'
 import type { Workspace } from '../mirror/workspace.ts'
 import type { ContentSource, RawManifest } from '../oci/content.ts'
-import { type Digest, digestOf, hexOf } from '../oci/digest.ts'
+import { type Digest, digestOf } from '../oci/digest.ts'
 import { blobsOf, parseManifest } from '../oci/manifest.ts'
 import { formatReference, parseReference, type Reference } from '../oci/reference.ts'
 import { catalogsDirectory, nameKeptCatalog } from './kept-made.ts'
@@ -198,20 +199,8 @@ function locationOf({ catalog }: OperatorEntry): CatalogLocation {
   return { kind: 'layout', directory, ...(image !== undefined && { image }) }
 }
 
-/** Follows from the configuration alone, so that both sides of the gap know it. */
-function madeReference({ catalog, targetCatalog, targetTag, targetName }: OperatorEntry): Reference {
-  const naming = digestOf(JSON.stringify([catalog, targetCatalog, targetTag, targetName]))
-  const name = catalog
-    .replace(/[:@][^/]*$/, '')
-    .replace(/^.*\//, '')
-    .toLowerCase()
-    .replaceAll(/[^a-z0-9]+/g, '-')
-  const repository = `catalogs/${name.replaceAll(/^-+|-+$/g, '') || 'catalog'}`
-  return { registry: madeRegistry, repository, tag: hexOf(naming).slice(0, 12) }
-}
-
 function madeLocation(entry: OperatorEntry): CatalogLocation {
-  return { kind: 'registry', reference: madeReference(entry) }
+  return { kind: 'registry', reference: madeCatalogReference(entry) }
 }
 
 function* bundlesOf(catalog: Catalog, { kept, why }: CatalogSelection) {
@@ -237,7 +226,9 @@ async function mirrored(
   const { image } = opened
   if (!image) throw unknownManifest(opened.name)
   if (!isMaking || !isFiltered(entry)) {
-    const source = isFiltered(entry) ? madeReference(entry) : parseReference(entry.catalog.replace(/^docker:\/\//, ''))
+    const source = isFiltered(entry)
+      ? madeCatalogReference(entry)
+      : parseReference(entry.catalog.replace(/^docker:\/\//, ''))
     return { image: selectedCatalog(entry, { source, target, digest: image.digest }) }
   }
   const made = await makeCatalog(entry, { image, opened, catalog, selection, workspace, signal })
@@ -254,7 +245,7 @@ interface Making extends ReadCatalog {
 async function makeCatalog(entry: OperatorEntry, making: Making): Promise<MadeImage> {
   const { image, opened, catalog, selection, workspace, signal } = making
   const { registry, repository } = image.reference
-  const reference = madeReference(entry)
+  const reference = madeCatalogReference(entry)
   const architectures = entry.platforms?.map(({ architecture }) => architecture)
   const directory = join(catalogsDirectory(workspace), reference.tag ?? '')
   const rebuilt = await rebuildCatalog({
@@ -301,5 +292,5 @@ function selectedCatalog(entry: OperatorEntry, { source, target, digest }: Placi
 
 /** What stands for a catalog that cannot be read. */
 function catalogImage(entry: OperatorEntry, target: MirrorTarget): SelectedImage {
-  return selectedCatalog(entry, { source: madeReference(entry), target, digest: digestOf(entry.catalog) })
+  return selectedCatalog(entry, { source: madeCatalogReference(entry), target, digest: digestOf(entry.catalog) })
 }

@@ -23,8 +23,15 @@ export interface NamingParts {
 /** The name that upstream gives the repository of release images, wherever it is. */
 const releaseRepository = /(?:^|\/)ocp-release$/
 
-/** The names of an image, the likeliest first. One without tag and digest is `latest`. */
-export function storedNames({ platform, additionalImages = [] }: NamingParts): (image: Reference) => StoredName[] {
+/**
+ * The names of an image, the likeliest first. One without tag and digest is `latest`.
+ *
+ * @param catalogs operator catalogs, by the names of their sources
+ */
+export function storedNames(
+  { platform, additionalImages = [] }: NamingParts,
+  catalogs: ReadonlyMap<string, readonly StoredName[]> = new Map(),
+): (image: Reference) => readonly StoredName[] {
   const release = platform?.release && formatReference(parseReference(withoutTransport(platform.release)))
   const configured = new Map<string, StoredName[]>()
   for (const { name, targetRepo, targetTag } of additionalImages) {
@@ -37,6 +44,8 @@ export function storedNames({ platform, additionalImages = [] }: NamingParts): (
   }
   return (image) => {
     const name = formatReference(image)
+    const catalog = catalogs.get(name)
+    if (catalog) return catalog
     const own = configured.get(name) ?? [{ repository: image.repository, tag: tagFor(image, 'other') }]
     if (name !== release && !releaseRepository.test(image.repository)) return own
     return [{ repository: releaseRepositories.images, tag: tagFor(image, 'release') }, ...own]
