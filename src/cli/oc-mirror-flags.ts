@@ -123,7 +123,7 @@ export const ocMirrorFlags: readonly OcMirrorFlag[] = [
     flags: '--ignore-release-signature',
     verdict: 'works',
     on: 'mirror',
-    help: 'mirror releases whose OpenPGP signature is missing or wrong; each is told',
+    help: 'mirror releases without asking for their OpenPGP signatures; each is told',
   },
   ...ignored(noCache, 'all', '--cache-dir <dir>'),
   ...ignored('there is no cache, so nothing else holds what is deleted', 'delete', '--force-cache-delete'),

@@ -43,9 +43,3 @@ test('a reader that stops reading ends the command without a word', async () => 
   const [stdout, stderr] = await Promise.all([text(child.stdout), text(child.stderr)])
   assert.deepEqual({ stdout, stderr }, { stdout: 'Usage: sallyport mirror [options] <destination>\n', stderr: '' })
 })
-
-test('what oc-mirror lists of operators is understood, and answered with what to do instead', async () => {
-  const { status, stderr } = await runCli(['list', 'operators', '--catalogs'])
-  assert.equal(status, 64)
-  assert.match(stderr, /is not carried out by this version\n {2}next: .*oc-mirror/)
-})

@@ -58,8 +58,8 @@ test('config schema prints JSON Schema for either kind', async (t) => {
 })
 
 test('mirror refuses what it does not carry out with 78, at its place, before it asks any registry', async (t) => {
-  const cwd = await folderWith(t, `${head}mirror:\n  operators:\n  - catalog: quay.io/a/index:v1\n`)
+  const cwd = await folderWith(t, `${head}mirror:\n  additionalImages:\n  - name: oci:///srv/image\n`)
   const { status, stderr } = await runCli(['mirror', '-c', 'isc.yaml', 'docker://127.0.0.1:1/x'], { cwd })
   assert.equal(status, 78)
-  assert.match(stderr, /^error CONFIG_INVALID: isc\.yaml:4:3: mirror\.operators: .* not carried out/)
+  assert.match(stderr, /^error CONFIG_INVALID: isc\.yaml:5:5: mirror\.additionalImages\[0\]\.name: .* not carried out/)
 })

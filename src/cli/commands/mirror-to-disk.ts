@@ -101,7 +101,7 @@ interface Printing {
 }
 
 async function print(result: MirrorToDiskResult, { options, context, ...about }: Printing): Promise<void> {
-  tellFindings(result.findings, context.log)
+  tellFindings(result.findings, context)
   if (options.planOnly !== undefined) await printPlan(result.plan, options.planOnly, context)
   else if (context.json) context.stdout(`${JSON.stringify(archiveJson(result, about.elapsedMs))}\n`)
   else context.stdout(isDryRun(options) ? renderArchiveDryRun(result, about) : renderArchiveResult(result, about))

@@ -125,7 +125,7 @@ async function print(loads: readonly ArchiveLoad[], { options, context, elapsedM
   const results = loads.map(({ result }) => result)
   tellFindings(
     results.flatMap((result) => result.findings),
-    context.log,
+    context,
   )
   if (options.planOnly !== undefined) {
     for (const { plan } of results) await printPlan(plan, options.planOnly, context)

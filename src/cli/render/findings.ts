@@ -1,8 +1,8 @@
 /** Findings and the reports that hold them, for people. */
 import type { Finding } from '../../errors/finding.ts'
-import type { Log } from '../../host/log.ts'
 import type { EgressReport } from '../../mirror/verify-egress.ts'
 import type { VerifyReport } from '../../mirror/verify-mirror.ts'
+import type { CliContext } from '../context.ts'
 import { count, formatBytes } from './quantities.ts'
 
 /** Grouped by what to do about them; at most 20 of a kind are listed. */
@@ -14,9 +14,9 @@ export function renderFindings(findings: readonly Finding[]): string {
 const shownOfAKind = 20
 
 /** What was noticed on the way, a line each: it does not change the exit status. */
-export function tellFindings(findings: readonly Finding[], log: Log): void {
+export function tellFindings(findings: readonly Finding[], { log, stderr }: Pick<CliContext, 'log' | 'stderr'>): void {
   for (const { severity, summary } of findings) {
-    if (severity === 'info') log.info(summary)
+    if (severity === 'info') stderr(`note: ${summary}\n`)
     else log.warn(summary)
   }
 }
