@@ -42,6 +42,11 @@ test('a blob that many images share is told once, with the images that lack it',
   assert.equal(lines.length, 4)
 })
 
+test('what is made on this machine is named as the configuration asks for it', () => {
+  const lines = renderFailures([failed('sallyport.invalid/catalogs/index:1', badGateway('quay.io/team/index:1'))])
+  assert.equal(lines[2], '      for a test')
+})
+
 test('different causes stay apart: another code, another host, another answer, another next step', () => {
   const at = (host: string, status: number) =>
     new KnownError('REGISTRY_FAILED', `${host} ${status}`, { details: { host, status } })

@@ -2,6 +2,7 @@
 import type { Retry } from '../../flows/select-wanted.ts'
 import { type FailurePolicy, failurePolicyOf } from '../../mirror/failure-policy.ts'
 import type { FailedImage } from '../../mirror/failures.ts'
+import { isMade } from '../../mirror/made-content.ts'
 import { formatReference } from '../../oci/reference.ts'
 import { count } from './quantities.ts'
 
@@ -59,8 +60,13 @@ function atHost({ error: { details } }: FailedImage): string {
 
 /** The images behind a message, where it does not name them: a blob that many share fails once for all. */
 function concerned(message: string, group: readonly FailedImage[]): string[] {
-  const names = [...new Set(group.map(({ image }) => formatReference(image.source)))]
+  const names = [...new Set(group.map(nameOf))]
   if (names.length === 1 && message.startsWith(names[0] ?? '')) return []
   const more = names.length > shownImages ? ` and ${names.length - shownImages} more` : ''
   return [`      for ${names.slice(0, shownImages).join(', ')}${more}`]
+}
+
+/** What is made on this machine has a source that nobody wrote: it is named by what asked for it. */
+function nameOf({ image: { source, why } }: FailedImage): string {
+  return isMade(source) ? why : formatReference(source)
 }
