@@ -30,6 +30,8 @@ interface OpenOptions {
   readonly signal?: AbortSignal | undefined
   /** Names the catalog in messages. Default: the reference. */
   readonly origin?: string
+  /** The architectures of an index that are there, where some may be missing. Default: all. */
+  readonly architectures?: readonly string[] | undefined
 }
 
 /** Every image of an index has the same catalog; this one is there nearly always. */
@@ -66,7 +68,9 @@ async function imageOf({ raw, manifest }: ReadManifest, reference: Reference, op
   const { registry, repository } = reference
   const { digest } = raw.descriptor
   if (manifest.kind === 'image') return { image: manifest, at: { registry, repository, digest } }
-  const children = childrenOf(manifest).filter(({ platform }) => platform?.os !== 'unknown')
+  const images = childrenOf(manifest).filter(({ platform }) => platform?.os !== 'unknown')
+  const there = images.filter(({ platform }) => options.architectures?.includes(platform?.architecture ?? ''))
+  const children = there.length > 0 ? there : images
   const chosen = children.find(({ platform }) => platform?.architecture === usualArchitecture) ?? children[0]
   const name = formatReference(reference)
   if (!chosen) {

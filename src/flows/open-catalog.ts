@@ -20,6 +20,8 @@ export interface OpenCatalogOptions {
   /** Reads through registries.conf. */
   readonly source: ContentSource
   readonly signal?: AbortSignal | undefined
+  /** The architectures of an index that are there, where some may be missing. Default: all. */
+  readonly architectures?: readonly string[] | undefined
   /**
    * Brings a blob of the image to this machine, and gives the path of the file that was proven: it is read from there, as
    * often as the catalog is read. Absent: everything is read from its source, each time anew.
@@ -76,9 +78,14 @@ export async function openCatalog(location: CatalogLocation, options: OpenCatalo
 }
 
 async function openImage(reference: Reference, name: string, options: OpenCatalogOptions): Promise<OpenedCatalog> {
-  const { source, signal, bring } = options
+  const { source, signal, bring, architectures } = options
   const read = bring ? withBroughtBlobs(source, bring) : source
-  const { files, digest, folder } = await openCatalogImage(reference, { source: read, signal, origin: name })
+  const { files, digest, folder } = await openCatalogImage(reference, {
+    source: read,
+    signal,
+    architectures,
+    origin: name,
+  })
   return { files, name, image: { source, reference, digest, folder }, close: nothingOpen }
 }
 

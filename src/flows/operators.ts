@@ -168,7 +168,8 @@ async function chooseFrom(entry: OperatorEntry, options: OperatorOptions): Promi
     local &&
     ((repository: Reference, layer: Parameters<LocalContent['bringBlob']>[2], from: ContentSource) =>
       local.bringBlob(from, repository, layer, signal))
-  const opened = await openCatalog(location, { source, signal, ...(bring && { bring }) })
+  const architectures = isCarried(entry, options) ? architecturesOf(entry) : undefined
+  const opened = await openCatalog(location, { source, signal, architectures, ...(bring && { bring }) })
   if (options.isMaking && isFiltered(entry)) await checkBase(entry, opened, options)
   const catalog = await readCatalog(opened.files, { signal })
   // What was carried was chosen on the other side: its catalog lists these bundles and no others.
@@ -190,6 +191,10 @@ async function checkBase(entry: OperatorEntry, { image }: OpenedCatalog, { check
   const selected = selectedCatalog(entry, { source: { ...reference, digest }, target, digest })
   const [resolved] = await resolveImage(selected, { source, signal, withoutAttached: true })
   if (resolved) await check({ image: resolved, attached: [] }, { source, signal })
+}
+
+function architecturesOf({ platforms }: OperatorEntry): string[] | undefined {
+  return platforms?.map(({ architecture }) => architecture)
 }
 
 function locationOf({ catalog }: OperatorEntry): CatalogLocation {
@@ -229,7 +234,11 @@ async function mirrored(
     const source = isFiltered(entry)
       ? madeCatalogReference(entry)
       : parseReference(entry.catalog.replace(/^docker:\/\//, ''))
-    return { image: selectedCatalog(entry, { source, target, digest: image.digest }) }
+    const selected = selectedCatalog(entry, { source, target, digest: image.digest })
+    // oc-mirror lists all platforms in a catalog that it filtered, and carries those that are wanted.
+    return {
+      image: isFiltered(entry) && entry.platforms?.length ? { ...selected, platforms: entry.platforms } : selected,
+    }
   }
   const made = await makeCatalog(entry, { image, opened, catalog, selection, workspace, signal })
   const digest = rootOf(made).descriptor.digest
@@ -246,7 +255,7 @@ async function makeCatalog(entry: OperatorEntry, making: Making): Promise<MadeIm
   const { image, opened, catalog, selection, workspace, signal } = making
   const { registry, repository } = image.reference
   const reference = madeCatalogReference(entry)
-  const architectures = entry.platforms?.map(({ architecture }) => architecture)
+  const architectures = architecturesOf(entry)
   const directory = join(catalogsDirectory(workspace), reference.tag ?? '')
   const rebuilt = await rebuildCatalog({
     ...{ source: image.source, files: opened.files, catalog, selection, signal },

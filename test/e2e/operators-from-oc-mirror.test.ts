@@ -6,7 +6,7 @@ import { type TestContext, test } from 'node:test'
 import { hexOf } from '../../src/oci/digest.ts'
 import type { SampleImage } from '../../src/quickstart/sample-image.ts'
 import { makeCatalogImage } from '../../testkit/catalog-image.ts'
-import { makeImage } from '../../testkit/image.ts'
+import { makeImage, makeIndex } from '../../testkit/image.ts'
 import { writeOcMirrorArchive } from '../../testkit/oc-mirror-archive.ts'
 import { runCli } from '../../testkit/run-cli.ts'
 import { startScriptedRegistry } from '../../testkit/scripted-registry.ts'
@@ -22,7 +22,7 @@ function imageOf(name: string): SampleImage {
   return makeImage({ seed: name, tag: `sha256-${hexOf(digest)}` })
 }
 
-function catalogOf(packages: readonly string[], tag: string): SampleImage {
+function catalogOf(packages: readonly string[], tag: string, architecture = 'amd64'): SampleImage {
   const named = (name: string) => `registry.redhat.io/team/${name}@${imageOf(name).digest}`
   const documents = packages.flatMap((name) => [
     { schema: 'olm.package', name, defaultChannel: 'stable' },
@@ -37,7 +37,7 @@ function catalogOf(packages: readonly string[], tag: string): SampleImage {
     },
   ])
   const text = documents.map((document) => JSON.stringify(document)).join('\n')
-  return makeCatalogImage({ files: new Map([['catalog.json', text]]), tag })
+  return makeCatalogImage({ files: new Map([['catalog.json', text]]), tag, architecture })
 }
 
 interface Wish {
@@ -86,6 +86,21 @@ for (const [entry, repository, place] of [
     assert.equal(verified.status, 0, verified.stdout + verified.stderr)
   })
 }
+
+test('of a catalog for several platforms only those that are wanted are there, and only those are read', async (t) => {
+  const children = ['amd64', 'arm64'].map((architecture) => catalogOf(['web'], 'x', architecture))
+  const index = makeIndex({ children, tag: 'a'.repeat(32) })
+  const [amd, ...carriedOf] = index.manifests
+  assert.ok(amd)
+  const { target, result } = await load(t, {
+    entry: { packages: [{ name: 'web' }], platforms: [{ os: 'linux', architecture: 'arm64' }] },
+    repository: 'redhat/redhat-operator-index',
+    carried: ofWeb,
+    catalogs: [whole, { ...index, manifests: carriedOf }],
+  })
+  assert.equal(result.status, 0, result.stdout + result.stderr)
+  assert.equal(target.content.tags.get('ocp/redhat/redhat-operator-index:v4.18'), index.digest)
+})
 
 test('a whole catalog is taken under the name that oc-mirror gave it', async (t) => {
   const entry = { full: true, targetCatalog: 'mine/all', targetTag: 'v9' }
