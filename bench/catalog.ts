@@ -139,11 +139,14 @@ async function filterAndPack(files: CatalogFiles, layout: string): Promise<void>
   await cleanups.run()
 }
 
+/** Those in the first line of src/cli/main.ts: the program runs with them. */
+const shippedFlags = ['--max-semi-space-size=8', '--heap-growing-percent=15']
+
 async function run(t: Cleanups): Promise<void> {
   const opm = options['only-ours'] ? undefined : peer(t, 'opm')
   const directory = await tempDir(t)
   const { bytes, bundles } = await writeCatalog(directory)
-  const own = [process.execPath, fileURLToPath(import.meta.url)]
+  const own = [process.execPath, ...shippedFlags, fileURLToPath(import.meta.url)]
   const layout = await tempDir(t)
   await writeLayout(layout, [makeCatalogImage({ files: new Map(), tag: 'base' })])
   const layer = ['--read-layer', await packLayer(t, directory)]

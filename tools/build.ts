@@ -23,6 +23,8 @@ await build({
   target: 'node24',
   logLevel: 'warning',
   // Some dependencies are CommonJS and ask for built-ins with require().
-  banner: { js: "import { createRequire as requireFrom } from 'node:module'; const require = requireFrom(import.meta.url)" },
+  banner: {
+    js: "import { createRequire as requireFrom } from 'node:module'; const require = requireFrom(import.meta.url)",
+  },
 })
 await chmod(`${outdir}/sallyport.js`, 0o755)

@@ -228,7 +228,11 @@ test('what is given to be kept for and names no image, or says what to delete, i
     ['empty.txt', '# nothing\n', /names no image/],
     ['pods.json', '{"kind": "List", "items": []}', /names no image/],
     ['disc.yaml', everything, /is a DeleteImageSetConfiguration: it says what to delete/],
-    ['operators.yaml', JSON.stringify(isc, null, 1), /selects images that are not known here: nothing of the class operator was mirrored/],
+    [
+      'operators.yaml',
+      JSON.stringify(isc, null, 1),
+      /selects images that are not known here: nothing of the class operator was mirrored/,
+    ],
     ['wrong.txt', 'quay.io/UPPER:1\n', /not an image reference/],
   ]
   for (const [name, text, message] of refusals) {
