@@ -11,11 +11,11 @@ import { madeFile } from '../mirror/select-files.ts'
 import { readIfPresent, type Workspace, writeIfChanged } from '../mirror/workspace.ts'
 import type { Digest } from '../oci/digest.ts'
 import { formatReference, parseReference } from '../oci/reference.ts'
-import type { Making } from './mirror-services.ts'
+import type { WebClient } from '../remote/web-client.ts'
 
 export async function keptMadeImages(
   workspace: Workspace,
-  making: Making | undefined,
+  making: { readonly web: WebClient } | undefined,
   signal: AbortSignal,
 ): Promise<readonly MadeImage[]> {
   if (!making) return []

@@ -29,7 +29,7 @@ export async function runRepair(destination: string, options: MirrorOptions, con
   const startedAt = clock.now()
   const progress = followMirror(context, options.quiet === true)
   try {
-    const made = await keptMadeImages(workspace, { web, tell: context.log.info }, signal)
+    const made = await keptMadeImages(workspace, { web }, signal)
     const result = await writeRepair({
       ...{ list, workspace, signal, onEvent: progress.onEvent },
       source: withMadeContent(source, made),
