@@ -1,8 +1,8 @@
 /** Architectures as flags name them. */
 import { KnownError } from '../errors/known-error.ts'
+import { goArchitecture } from '../openshift/release-tag.ts'
 
 const architectures = ['amd64', 'arm64', 'ppc64le', 's390x', 'multi']
-const goNames: Readonly<Record<string, string>> = { x86_64: 'amd64', aarch64: 'arm64' }
 
 /**
  * An architecture as Go names it; also read as RPM names it.
@@ -10,7 +10,7 @@ const goNames: Readonly<Record<string, string>> = { x86_64: 'amd64', aarch64: 'a
  * @throws KnownError USAGE
  */
 export function readArchitecture(text: string): string {
-  const name = goNames[text] ?? text
+  const name = goArchitecture(text)
   if (architectures.includes(name)) return name
   throw new KnownError('USAGE', `"${text}" is no architecture of OpenShift: ${architectures.join(', ')}`)
 }

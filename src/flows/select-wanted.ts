@@ -8,6 +8,7 @@ import type { MadeImage } from '../mirror/made-content.ts'
 import { distinctImages, selectImages, withoutBlocked } from '../mirror/select.ts'
 import type { SelectOptions } from '../mirror/select-release.ts'
 import type { ContentClass, SelectedImage, Selection } from '../mirror/selection.ts'
+import { parseReleaseTag } from '../openshift/release-tag.ts'
 import type { Documents } from './archive-documents.ts'
 import { type ChartImages, selectChartImages } from './charts.ts'
 import { selectMade } from './made-images.ts'
@@ -105,7 +106,6 @@ async function selectAllowedOperators(
   return { ...found, ...withoutBlocked(found.images, mirror) }
 }
 
-/** The tag of a release is its version and its architecture. */
 function versionOf({ destination: { tag = '' } }: SelectedImage): string {
-  return tag.replace(/-(?:x86_64|aarch64|ppc64le|s390x|multi)$/, '')
+  return parseReleaseTag(tag).version
 }

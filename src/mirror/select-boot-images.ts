@@ -11,7 +11,7 @@ import { isFileName } from '../oci/file-artifact.ts'
 import type { BootFile, BootImage, CoreosStream } from '../openshift/boot-image.ts'
 import { bootImages, parseCoreosStream } from '../openshift/coreos-stream.ts'
 import { bootImagesFile } from '../openshift/release-payload.ts'
-import { rpmArchitecture } from '../openshift/release-tag.ts'
+import { parseReleaseTag, rpmArchitecture } from '../openshift/release-tag.ts'
 import type { MirrorTarget } from './destination.ts'
 import { selectedFile, type WantedFile } from './select-files.ts'
 import { readRelease, type SelectOptions, type WantedRelease } from './select-release.ts'
@@ -79,7 +79,8 @@ function placeholder({ tag, why }: WantedRelease, entry: BootImageEntry | undefi
 /** As CoreOS names it: that of the entry, else that of the release; of one for several, that of most machines. */
 function architectureOf({ tag }: WantedRelease, { architecture }: BootImageEntry): string {
   if (architecture !== undefined) return rpmArchitecture(architecture)
-  return /-(x86_64|aarch64|ppc64le|s390x)$/.exec(tag)?.[1] ?? 'x86_64'
+  const { architecture: own = 'multi' } = parseReleaseTag(tag)
+  return own === 'multi' ? 'x86_64' : own
 }
 
 interface Choice {

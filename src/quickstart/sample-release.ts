@@ -8,6 +8,7 @@
  */
 import { type TarEntry, tarFile } from '../archive/tar/ustar.ts'
 import { mediaTypes } from '../oci/media-type.ts'
+import { releaseTag } from '../openshift/release-tag.ts'
 import { componentNames } from './component-names.ts'
 import { sampleFraction } from './sample-bytes.ts'
 import { type MediaTypeFamily, type SampleImage, sampleImage } from './sample-image.ts'
@@ -56,13 +57,12 @@ export const releaseSources = {
   components: 'openshift-release-dev/ocp-v4.0-art-dev',
 } as const
 
-const releaseArchitectures: Readonly<Record<string, string>> = { amd64: 'x86_64', arm64: 'aarch64' }
 const mebibyte = 1024 * 1024
 
 /** A release determined by `options`. Its layers are read through once, for their digests; none stays in memory. */
 export function sampleRelease(options: SampleReleaseOptions): SampleRelease {
   const architecture = options.architecture ?? 'amd64'
-  const tag = `${options.version}-${releaseArchitectures[architecture] ?? architecture}`
+  const tag = releaseTag(options.version, architecture)
   const families = sharedLayers(options)
   const components = namesOf(options).map((name) => ({
     name,

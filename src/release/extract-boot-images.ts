@@ -6,6 +6,7 @@ import { formatReference, type Reference } from '../oci/reference.ts'
 import type { BootFile, BootImage } from '../openshift/boot-image.ts'
 import { bootImages, parseCoreosStream } from '../openshift/coreos-stream.ts'
 import { bootImagesFile } from '../openshift/release-payload.ts'
+import { rpmArchitecture } from '../openshift/release-tag.ts'
 import { isRecord } from './extract-manifests.ts'
 import { readPayloadFolder } from './extract-payload.ts'
 import type { ReadOptions } from './payload-image.ts'
@@ -21,12 +22,10 @@ export interface ReleaseBootImages {
   readonly images: readonly BootImage[]
 }
 
-const coreosNames: Readonly<Record<string, string>> = { amd64: 'x86_64', arm64: 'aarch64' }
-
 /** `x86_64` of `amd64`; all, undefined, of `multi`. */
 export function coreosName(architecture: string | undefined): string | undefined {
   if (architecture === undefined || architecture === 'multi') return undefined
-  return coreosNames[architecture] ?? architecture
+  return rpmArchitecture(architecture)
 }
 
 /** @throws KnownError TOOL_ABSENT where the release names none, BOOT_IMAGES_INVALID, and what reading the payload throws */

@@ -5,6 +5,7 @@ import type { Finding } from '../../errors/finding.ts'
 import { KnownError } from '../../errors/known-error.ts'
 import { directoryAt } from '../../mirror/workspace.ts'
 import { parseReference } from '../../oci/reference.ts'
+import { goArchitecture } from '../../openshift/release-tag.ts'
 import { checkCloud } from '../../release/credentials-requests.ts'
 import { chooseBootImages, coreosName, readBootImages } from '../../release/extract-boot-images.ts'
 import { extractManifests } from '../../release/extract-manifest-files.ts'
@@ -237,7 +238,6 @@ const osNames: Readonly<Record<string, ToolOs>> = {
   win32: 'windows',
 }
 const nodeArchitectures: Readonly<Record<string, string>> = { x64: 'amd64', ppc64: 'ppc64le' }
-const rpmArchitectures: Readonly<Record<string, string>> = { x86_64: 'amd64', aarch64: 'arm64' }
 
 function thisMachine(): ToolPlatform | undefined {
   const os = osNames[process.platform]
@@ -253,7 +253,7 @@ function readPlatform(text: string): ToolPlatform | 'all' {
   if (text === '*') return 'all'
   const [name = '', architecture = 'amd64', ...more] = text.split('/')
   const os = osNames[name]
-  if (os && more.length === 0) return { os, architecture: rpmArchitectures[architecture] ?? architecture }
+  if (os && more.length === 0) return { os, architecture: goArchitecture(architecture) }
   throw new KnownError('USAGE', `"${text}" is no platform`, {
     hint: "Write linux, mac or windows, with /amd64, /arm64, /ppc64le or /s390x behind it, or '*' for all.",
   })
