@@ -6,6 +6,7 @@
  * Kubernetes. Source: operator-framework/operator-lifecycle-manager `pkg/controller/operators/openshift/helpers.go`.
  */
 import { type Finding, finding } from '../errors/finding.ts'
+import { kubernetesMinor } from '../openshift/kubernetes-minor.ts'
 import type { BundleMeta, Catalog } from './meta.ts'
 import { writtenVersion } from './select-versions.ts'
 import type { CatalogSelection } from './selection.ts'
@@ -40,10 +41,9 @@ export function limitBreaches(
   return breaches
 }
 
-/** The minor version of Kubernetes that a release is built on: 1.(N+13) for 4.N. */
-function kubernetesMinor(release: string): number | undefined {
+function kubernetesOf(release: string): number | undefined {
   const minor = minorOf(release)
-  return minor === undefined ? undefined : minor + 13
+  return minor === undefined ? undefined : kubernetesMinor(minor)
 }
 
 /** One warning for each package and bound. */
@@ -79,7 +79,7 @@ function breachFinding(of: string, { limit, bound, releases }: LimitBreach, bund
     const remedy = `A cluster that has ${bundles.length > 1 ? 'one of them' : 'it'} is not updated past ${bound}: carry a newer version of the operator as well, from the catalog of that OpenShift.`
     return finding({ id: 'catalog.openshift-too-new', severity: 'warning', summary, remedy })
   }
-  const summary = `${names} need${bundles.length > 1 ? '' : 's'} Kubernetes ${bound}, and ${where} ${releases.length > 1 ? 'have' : 'has'} ${[...new Set(releases.map((release) => `1.${kubernetesMinor(release)}`))].join(', ')}`
+  const summary = `${names} need${bundles.length > 1 ? '' : 's'} Kubernetes ${bound}, and ${where} ${releases.length > 1 ? 'have' : 'has'} ${[...new Set(releases.map((release) => `1.${kubernetesOf(release)}`))].join(', ')}`
   const remedy =
     'It is not installed there: take the catalog of that OpenShift, or an older version of the operator (maxVersion).'
   return finding({ id: 'catalog.kubernetes-too-old', severity: 'warning', summary, remedy })
@@ -94,6 +94,6 @@ function minorOf(version: string | undefined): number | undefined {
 
 /** A patch release of Kubernetes is not known of a release of OpenShift: only minor versions are compared. */
 function isBefore(release: string, first: { readonly major: number; readonly minor: number }): boolean {
-  const minor = kubernetesMinor(release)
+  const minor = kubernetesOf(release)
   return minor !== undefined && first.major === 1 && minor < first.minor
 }

@@ -5,18 +5,16 @@
 
 import { compare, minVersion, satisfies, validRange } from 'semver'
 import { type Finding, finding } from '../errors/finding.ts'
+import { kubernetesMinor } from '../openshift/kubernetes-minor.ts'
 import type { Chart } from './chart-archive.ts'
 
 /** Of OpenShift 4.20, where nobody says. */
 const defaultVersion = '1.33.0'
 
-/** OpenShift 4.0 would have had 1.13, and every minor since has had the next one. */
-const kubernetesMinorOfFour = 13
-
 /** The Kubernetes of an OpenShift release `4.18.9`, or of all in `stable-4.18`; undefined for what names none. */
 export function kubeVersionOf(release: string): string | undefined {
   const minor = /(?:^|[-:])4\.(\d+)(?:\.|$)/.exec(release)?.[1]
-  return minor === undefined ? undefined : `1.${Number(minor) + kubernetesMinorOfFour}.0`
+  return minor === undefined ? undefined : `1.${kubernetesMinor(Number(minor))}.0`
 }
 
 /** The newest Kubernetes of the releases that a configuration asks for; undefined where it asks for none. */
