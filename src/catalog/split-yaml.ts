@@ -3,7 +3,7 @@
  * and goes on with white space or not at all ends a document, whatever stands open in it).
  */
 import { parseDocument } from 'yaml'
-import { type CatalogDocument, DocumentFault, headOf } from './split-document.ts'
+import { type CatalogDocument, DocumentFault, headOf, parseJson } from './split-document.ts'
 import { SplitWindow, type WindowOptions } from './split-window.ts'
 
 /** The tree of a document takes some twenty times its size. */
@@ -111,13 +111,4 @@ function trailingSpace(bytes: Buffer): number {
   let end = bytes.length
   while (end > 0 && (bytes[end - 1] ?? 0) <= 0x20) end -= 1
   return bytes.length - end
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch (error) {
-    if (error instanceof SyntaxError) return undefined
-    throw error
-  }
 }
