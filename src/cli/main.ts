@@ -21,7 +21,7 @@ import { version } from './version.ts'
 const examples = `
 Examples:
   sallyport quickstart                                   the whole job on this machine, nothing needed
-  sallyport mirror -c isc.yaml --workspace file:///work docker://registry.lab:8443/ocp
+  sallyport mirror -c isc.yaml --workspace file:///srv/mirror docker://registry.lab:8443/ocp
   sallyport resolve quay.io/openshift-release-dev/ocp-v4.0-art-dev@sha256:… --registries-conf registries.conf
   sallyport registry serve --root /var/lib/sallyport --listen 0.0.0.0:8443 --self-signed`
 

@@ -30,11 +30,11 @@ The receipt is one line of text. Carry it as a file, or print it as a QR code, s
 scanner reads into a file; of several codes each text is a line of it.
 
 Examples:
-  sallyport archive receipt docker://registry.lab:8443/ocp --workspace file:///work > receipt.json
-  sallyport archive receipt docker://registry.lab:8443/ocp --workspace file:///work --sign-key site.pem --qr receipt.svg
-  sallyport archive receipt docker://registry.lab:8443/ocp --workspace file:///work --qr
+  sallyport archive receipt docker://registry.lab:8443/ocp --workspace file:///srv/mirror > receipt.json
+  sallyport archive receipt docker://registry.lab:8443/ocp --workspace file:///srv/mirror --sign-key site.pem --qr receipt.svg
+  sallyport archive receipt docker://registry.lab:8443/ocp --workspace file:///srv/mirror --qr
       shows the QR code on the terminal
-  sallyport archive receipt docker://registry.lab:8443/ocp --workspace file:///work --full --output receipt.json
+  sallyport archive receipt docker://registry.lab:8443/ocp --workspace file:///srv/mirror --full --output receipt.json
       with every digest, for a connected side that has lost its workspace
   sallyport archive keygen site.pem
       makes a key to sign with; site.pub.pem goes to the other side once`

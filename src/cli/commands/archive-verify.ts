@@ -26,7 +26,7 @@ Examples:
   sallyport archive verify /media/usb
   sallyport archive verify /media/usb:3 --verify-key site.pub.pem
   sallyport archive verify /media/usb:3 --repair-list missing.json
-      on the connected side then: sallyport mirror --repair missing.json file:///media/usb --workspace file:///work`
+      on the connected side then: sallyport mirror --repair missing.json file:///media/usb --workspace file:///srv/mirror`
 
 export function defineVerify(command: Command, host: CommandHost): void {
   command

@@ -54,9 +54,9 @@ Exit status: 0 done, also where images were kept; else the sum of 1 (nothing cou
 4 (operator), 8 (additional image), 16 (helm); 64 wrong usage; 78 a configuration or list does not load; 130 interrupted.
 
 Examples:
-  sallyport delete -c disc.yaml --generate --workspace file:///work docker://registry.lab:8443/ocp
+  sallyport delete -c disc.yaml --generate --workspace file:///srv/mirror docker://registry.lab:8443/ocp
       writes working-dir/delete/delete-images.yaml and deletes nothing: read it
-  sallyport delete --delete-yaml-file /work/working-dir/delete/delete-images.yaml docker://registry.lab:8443/ocp
+  sallyport delete --delete-yaml-file /srv/mirror/working-dir/delete/delete-images.yaml docker://registry.lab:8443/ocp
       deletes what the list names
   oc get pods,nodes,clusterversion,catalogsources,imagestreams -A -o json > cluster.json
   sallyport delete -c disc.yaml --generate --keep-for cluster.json --keep-for other-isc.yaml docker://registry.lab:8443/ocp

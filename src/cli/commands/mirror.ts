@@ -13,13 +13,13 @@ Exit status: 0 everything is where it should be; else the sum of 2 (a release im
 image), 16 (helm); 1 nothing could be begun; 64 wrong usage; 78 the configuration does not load; 130 interrupted.
 
 Examples:
-  sallyport mirror -c isc.yaml --workspace file:///work docker://registry.lab:8443/ocp   registry to registry
-  sallyport mirror -c isc.yaml file:///media/usb                                         to a disk
-  sallyport mirror --from file:///media/usb docker://registry.lab:8443/ocp               from the disk
-  sallyport mirror -c isc.yaml file:///media/usb --base receipt.json                     only what is missing there
-  sallyport mirror -c isc.yaml file:///media/usb --archive-size 4GiB                     in volumes for small media
+  sallyport mirror -c isc.yaml --workspace file:///srv/mirror docker://registry.lab:8443/ocp   registry to registry
+  sallyport mirror -c isc.yaml file:///media/usb                                               to a disk
+  sallyport mirror --from file:///media/usb docker://registry.lab:8443/ocp                     from the disk
+  sallyport mirror -c isc.yaml file:///media/usb --base receipt.json                           only what is missing there
+  sallyport mirror -c isc.yaml file:///media/usb --archive-size 4GiB                           in volumes for small media
   sallyport mirror -c isc.yaml file:///media/usb --dry-run
-  sallyport verify mirror --workspace file:///work docker://registry.lab:8443/ocp`
+  sallyport verify mirror --workspace file:///srv/mirror docker://registry.lab:8443/ocp`
 
 export function define(command: Command, host: CommandHost): void {
   command

@@ -29,15 +29,15 @@ const mirrorExamples = `
 Exit status: 0 everything is there; 1 something is missing or wrong.
 
 Examples:
-  sallyport verify mirror --workspace file:///work docker://registry.lab:8443/ocp
-  sallyport verify mirror --workspace file:///work --deep        read and hash every byte as well`
+  sallyport verify mirror --workspace file:///srv/mirror docker://registry.lab:8443/ocp
+  sallyport verify mirror --workspace file:///srv/mirror --deep        read and hash every byte as well`
 
 const egressExamples = `
 Exit status: 0 no image would be pulled from outside; 1 at least one would.
 
 Examples:
-  sallyport verify egress --workspace file:///work
-  sallyport verify egress --workspace file:///work --images images.txt
+  sallyport verify egress --workspace file:///srv/mirror
+  sallyport verify egress --workspace file:///srv/mirror --images images.txt
   sallyport verify egress --resources ./manifests --inside registry.lab:8443 --offline --images images.txt`
 
 export function define(command: Command, host: CommandHost): void {
