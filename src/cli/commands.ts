@@ -60,6 +60,11 @@ export const commands: readonly CommandEntry[] = [
     load: () => import('./commands/config.ts'),
   },
   {
+    name: 'ignition',
+    summary: 'Ignition configs: look into them, check, change, compare and materialise them',
+    load: () => import('./commands/ignition.ts'),
+  },
+  {
     name: 'resolve',
     summary: 'which endpoints a node would try for an image, in order, and why',
     load: () => import('./commands/resolve.ts'),

@@ -317,6 +317,12 @@ export const errorCodes = {
     retryable: false,
     hint: 'Correct the location in that entry; where a host with a port is meant, give it an entry of its own. podman and the nodes would fail too, without trying a mirror.',
   },
+  // Ignition
+  IGNITION_INVALID: {
+    exitCode: 78,
+    retryable: false,
+    hint: 'sallyport ignition validate FILE names every fault with its line and column; nothing was changed.',
+  },
   // A cluster
   KUBECONFIG_INVALID: {
     exitCode: 78,

@@ -26,7 +26,13 @@ const law: Readonly<Record<string, ModuleLaw>> = {
   errors: { modules: [], builtins: [], packages: [] },
   oci: { modules: ['errors'], builtins: ['crypto'], packages: ['zod'] },
   registries: { modules: ['errors', 'oci'], builtins: [], packages: ['smol-toml'] },
-  openshift: { modules: ['errors', 'oci'], builtins: [], packages: ['zod', 'yaml', 'semver'] },
+  // gzip and hashes of bytes that are there already: still pure.
+  ignition: { modules: ['errors'], builtins: ['crypto', 'zlib'], packages: [] },
+  openshift: {
+    modules: ['errors', 'oci', 'registries', 'ignition'],
+    builtins: ['crypto'],
+    packages: ['zod', 'yaml', 'semver'],
+  },
   config: { modules: pure, builtins: files, packages: ['zod', 'yaml', 'semver'] },
   host: { modules: ['errors'], builtins: ['*'], packages: [] },
   // Threads: docs/adr/0008-large-uploads-in-a-worker.md
@@ -74,6 +80,11 @@ const law: Readonly<Record<string, ModuleLaw>> = {
     modules: [...below4, 'archive'],
     builtins: [...files, ...streams],
     packages: ['zod', 'yaml', 'semver', 'tar-stream'],
+  },
+  rehearse: {
+    modules: [...below4, 'archive', 'trust', 'release'],
+    builtins: [...files, ...streams, ...net, 'dns/promises', 'os'],
+    packages: ['zod', 'yaml'],
   },
   quickstart: { modules: [...below4, 'archive'], builtins: [...files, ...streams], packages: [] },
   flows: { modules: below5, builtins: [...files, ...streams], packages: [] },
