@@ -51,13 +51,25 @@ export function credentialsFromFiles(options: AuthFileOptions): CredentialsProvi
   return new AuthFileCredentials(options)
 }
 
+/**
+ * Credentials out of the text of one such file: those of another machine, whose credential programs are not here.
+ *
+ * @throws KnownError CONFIG_INVALID
+ */
+export function credentialsFromText(text: string, path: string): CredentialsProvider {
+  const { entries, legacyEntries } = parseAuthFile(text, path)
+  const file = { entries, legacyEntries, credHelpers: new Map() }
+  return new AuthFileCredentials({ env: {} }, [file])
+}
+
 class AuthFileCredentials implements CredentialsProvider {
   readonly #options: AuthFileOptions
   #files: Promise<readonly AuthFile[]> | undefined
   readonly #fromPrograms = new Map<string, Promise<Credentials | undefined>>()
 
-  constructor(options: AuthFileOptions) {
+  constructor(options: AuthFileOptions, files?: readonly AuthFile[]) {
     this.#options = options
+    if (files !== undefined) this.#files = Promise.resolve(files)
   }
 
   async find(registry: string, repository?: string): Promise<Credentials | undefined> {

@@ -74,12 +74,14 @@ export class BulkAgent {
 
   async #opener({ url, isInsecure }: HttpRequest): Promise<OpenSocket> {
     const host = url.hostname.replace(/^\[|\]$/g, '')
+    const { lookup } = this.#options
     if (url.protocol === 'http:') {
       const port = Number(url.port || 80)
-      return (onread) => connect({ host, port, onread })
+      return (onread) => connect({ host, port, onread, ...(lookup && { lookup }) })
     }
     const secureContext = await this.#options.tls.contextFor(url.host, isInsecure)
-    const settings = { host, port: Number(url.port || 443), secureContext, rejectUnauthorized: !isInsecure }
+    const port = Number(url.port || 443)
+    const settings = { host, port, secureContext, rejectUnauthorized: !isInsecure, ...(lookup && { lookup }) }
     // An address is no server name (RFC 6066 3). `onread` is missing in the types of tls.connect, not in the function.
     const servername = /^[\d.]+$|:/.test(host) ? '' : host
     return (onread): Socket => tls().connect({ ...settings, servername, ...{ onread } })

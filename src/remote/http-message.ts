@@ -1,5 +1,6 @@
 /** Requests and answers as the transport has them; see `transport.ts`. */
 import type { IncomingMessage } from 'node:http'
+import type { LookupFunction } from 'node:net'
 import type { Clock } from '../host/clock.ts'
 import type { AnswerBody } from './answer-body.ts'
 import type { ProxySettings } from './proxy.ts'
@@ -53,6 +54,7 @@ export interface TransportOptions {
   readonly clock: Clock
   readonly tls: TlsSettings
   readonly proxies: ProxySettings
+  readonly lookup?: LookupFunction
   readonly connectTimeoutMs: number
   /** No byte in either direction for this long ends an exchange. There is no limit on the whole. */
   readonly idleTimeoutMs: number

@@ -22,6 +22,8 @@ export interface TlsOptions {
   readonly caFile?: string | undefined
   /** Further bundles, trusted for every host. */
   readonly extraCaFiles?: readonly string[]
+  /** PEM texts in the place of the machine's bundle: what another machine trusts. */
+  readonly roots?: readonly string[] | undefined
 }
 
 const systemBundles = [
@@ -73,7 +75,9 @@ export class TlsSettings {
     try {
       // OpenSSL passes over what is no certificate, and the handshake would fail without saying why.
       for (const pem of own.ca) new X509Certificate(pem)
-      return tls().createSecureContext({ ...own, ca: [...(roots ?? []), ...own.ca] })
+      const ca = [...(roots ?? []), ...own.ca]
+      // Go, as which such a machine's podman decides, takes any certificate of its pool for the end of a chain.
+      return tls().createSecureContext({ ...own, ca, allowPartialTrustChain: this.#options.roots !== undefined })
     } catch (cause) {
       throw new KnownError('REGISTRY_TLS', `${host}: a certificate file for this host cannot be used`, {
         details: { host },
@@ -84,7 +88,8 @@ export class TlsSettings {
   }
 
   async #loadRoots(): Promise<readonly string[]> {
-    const { caFile, extraCaFiles = [] } = this.#options
+    const { caFile, extraCaFiles = [], roots } = this.#options
+    if (roots !== undefined) return roots
     const base = caFile === undefined ? await firstBundle() : [await readPem(caFile)]
     return [...base, ...(await Promise.all(extraCaFiles.map(readPem)))]
   }

@@ -22,12 +22,13 @@ export class Transport {
   readonly #options: TransportOptions
   readonly #pool = new ChunkPool()
   readonly #bulk: BulkAgent
-  readonly #httpAgent: HttpAgent = new http.Agent(keepAlive)
+  readonly #httpAgent: HttpAgent
   readonly #httpsAgents = new Map<string, Promise<HttpsAgent>>()
 
   constructor(options: TransportOptions) {
     this.#options = options
     this.#bulk = new BulkAgent(options, this.#pool)
+    this.#httpAgent = new http.Agent({ ...keepAlive, ...lookupOf(options) })
   }
 
   /** Sends a request and resolves with the head of the answer. */
@@ -78,7 +79,11 @@ export class Transport {
 
   async #makeHttpsAgent(url: URL, isInsecure: boolean, proxy: URL | undefined): Promise<HttpsAgent> {
     const secureContext = await this.#options.tls.contextFor(url.host, isInsecure)
-    const settings = { ...keepAlive, secureContext, rejectUnauthorized: !isInsecure }
+    const settings = { ...keepAlive, ...lookupOf(this.#options), secureContext, rejectUnauthorized: !isInsecure }
     return proxy === undefined ? new (https().Agent)(settings) : createTunnelAgent(settings, proxy)
   }
+}
+
+function lookupOf({ lookup }: TransportOptions): Pick<TransportOptions, 'lookup'> {
+  return lookup === undefined ? {} : { lookup }
 }
