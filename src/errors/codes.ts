@@ -323,6 +323,11 @@ export const errorCodes = {
     retryable: false,
     hint: 'sallyport ignition validate FILE names every fault with its line and column; nothing was changed.',
   },
+  IGNITION_REMOTE: {
+    exitCode: 1,
+    retryable: false,
+    hint: 'Only what is in the file itself is used. With --fetch what is at http and https is read from there; for s3, gs, arn and tftp fetch it by hand, and put it into the config as a data URL.',
+  },
   // A cluster
   KUBECONFIG_INVALID: {
     exitCode: 78,
