@@ -86,7 +86,11 @@ const law: Readonly<Record<string, ModuleLaw>> = {
     builtins: [...files, ...streams, ...net, 'dns/promises', 'os'],
     packages: ['zod', 'yaml'],
   },
-  quickstart: { modules: [...below4, 'archive'], builtins: [...files, ...streams], packages: [] },
+  quickstart: {
+    modules: [...below4, 'archive'],
+    builtins: [...files, ...streams],
+    packages: ['@peculiar/x509', 'reflect-metadata'],
+  },
   flows: { modules: below5, builtins: [...files, ...streams], packages: [] },
   cli: { modules: [...below5, 'flows', 'dashboard'], builtins: ['*'], packages: ['commander', 'uqr'] },
   public: { modules: [...below5, 'flows', 'dashboard'], builtins: [], packages: [] },
