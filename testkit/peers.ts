@@ -17,7 +17,16 @@ export type Peer =
   | 'openssl'
   | 'gpg'
   | 'go'
+  | 'ignition-validate'
+  | 'jq'
+  | 'systemd-analyze'
+  | 'ignition'
+  | 'systemctl'
+  | 'useradd'
   | 'chromium'
+
+/** Where Debian's package has the one program that is all of Ignition: it does what the name it is called by says. */
+const ignitionFolder = '/usr/lib/dracut/modules.d/30ignition'
 
 /**
  * The path of a peer, or undefined after the test was marked as skipped with the reason.
@@ -26,7 +35,8 @@ export type Peer =
  * SALLYPORT_OPTIONAL_PEERS names those, separated by spaces, that this machine cannot have.
  */
 export function peer(t: Pick<TestContext, 'skip'>, name: Peer): string | undefined {
-  const path = `${process.env['PATH'] ?? ''}${delimiter}${join(homedir(), 'go', 'bin')}${delimiter}/usr/local/go/bin`
+  const folders = [join(homedir(), 'go', 'bin'), '/usr/local/go/bin', '/usr/sbin', ignitionFolder]
+  const path = [process.env['PATH'] ?? '', ...folders].join(delimiter)
   try {
     return execFileSync('/bin/sh', ['-c', `command -v ${name}`], {
       env: { ...process.env, PATH: path },

@@ -160,7 +160,9 @@ const renderMachineConfigs = `mco_bootstrap() {
   # What the first controller and the first server of machine configs read, mirror sets of the user among it.
   mkdir --parents /etc/mcc/bootstrap /etc/mcs/bootstrap /etc/ssl/mcs \\
     /etc/kubernetes/manifests /etc/kubernetes/static-pod-resources
-  cp mco-bootstrap/bootstrap/manifests/* openshift/* manifests/* image-references /etc/mcc/bootstrap/
+  cp mco-bootstrap/bootstrap/manifests/* /etc/mcc/bootstrap/
+  cp openshift/* /etc/mcc/bootstrap/
+  cp manifests/* image-references /etc/mcc/bootstrap/
   cp auth/kubeconfig-kubelet /etc/mcs/kubeconfig
   cp mco-bootstrap/bootstrap/machineconfigoperator-bootstrap-pod.yaml /etc/kubernetes/manifests/
   for platform in baremetal openstack ovirt vsphere nutanix gcp aws azure; do
