@@ -24,6 +24,8 @@ export interface BootstrapConfig {
   /** Names the config in messages. */
   readonly fileName: string
   readonly files: BootstrapFiles
+  /** Targets of links, by path. */
+  readonly links: ReadonlyMap<string, string>
   readonly units: readonly BootstrapUnit[]
   readonly manifests: readonly Manifest[]
   /** What release-image.service pulls; absent where no script names one. */
@@ -70,6 +72,7 @@ export function readBootstrap(config: IgnitionConfig, { fileName }: { readonly f
   return {
     fileName,
     files,
+    links: new Map((config.storage?.links ?? []).map(({ path, target }) => [path, target ?? ''])),
     units: readBootstrapUnits(config, files),
     manifests,
     ...(releaseImage !== undefined && { releaseImage }),
