@@ -42,8 +42,8 @@ export function parseServiceRecord(text: string): readonly ServiceRecordEntry[] 
   const whole = parsed(text)
   if (Array.isArray(whole)) return whole.filter(isEntry)
   if (!text.trimStart().startsWith('[')) return undefined
-  // The entries are flat: each ends with the first brace that closes.
-  const entries = [...text.matchAll(/\{[^{}]*\}/g)].map(([entry]) => parsed(entry))
+  // The entries are flat: each ends with the first brace that closes and is not in a text.
+  const entries = [...text.matchAll(/\{(?:[^{}"]|"(?:[^"\\]|\\.)*")*\}/g)].map(([entry]) => parsed(entry))
   return entries.filter(isEntry)
 }
 

@@ -97,6 +97,10 @@ export class UnitRun {
     }
   }
 
+  #failed(): RehearsedUnit['failedCalls'] {
+    return [...this.#failedCalls.values()].map(({ command, status }) => ({ command, status }))
+  }
+
   async #result(outcome: UnitOutcome): Promise<RehearsedUnit> {
     const { clock, root, logOf } = this.#place
     const { name } = this.unit
@@ -116,7 +120,8 @@ export class UnitRun {
         .slice(-journalLines),
       ...(record !== undefined && { record }),
       durationMs: clock.now() - this.#startedAt,
-      failedCalls: [...this.#failedCalls.values()].map(({ command, status }) => ({ command, status })),
+      // What a script that ended well asked in vain, it asked to know.
+      failedCalls: outcome === 'succeeded' ? [] : this.#failed(),
     }
   }
 }

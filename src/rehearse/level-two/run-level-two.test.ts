@@ -1,0 +1,143 @@
+import assert from 'node:assert/strict'
+import { existsSync, readdirSync } from 'node:fs'
+import { readFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { before, type TestContext, test } from 'node:test'
+import { type BootstrapSite, type BootstrapSiteOptions, startBootstrapSite } from '../../../testkit/bootstrap-site.ts'
+import { systemClock } from '../../host/clock.ts'
+import { createLog } from '../../host/log.ts'
+import { readIgnitionConfig } from '../../ignition/read-config.ts'
+import { readBootstrap } from '../../openshift/bootstrap/bootstrap-config.ts'
+import { openBootstrapAccess } from '../bootstrap-access.ts'
+import { whyNoSandbox } from '../sandbox/sandbox.ts'
+import { levelTwoFindings } from './level-two-findings.ts'
+import type { LevelTwoReport } from './level-two-report.ts'
+import { runLevelTwo } from './run-level-two.ts'
+
+let unavailable: string | undefined
+
+before(async () => {
+  unavailable = await whyNoSandbox()
+})
+
+async function rehearsed(t: TestContext, site: BootstrapSite, text = site.ignition): Promise<LevelTwoReport> {
+  const { config } = readIgnitionConfig(text, 'bootstrap.ign')
+  const bootstrap = readBootstrap(config, { fileName: 'bootstrap.ign' })
+  const { signal } = t
+  const access = openBootstrapAccess(bootstrap, {
+    clock: systemClock,
+    log: createLog('error', () => undefined),
+    signal,
+    architecture: 'amd64',
+    via: new Map(Object.entries(site.via)),
+    timeoutMs: 3000,
+    isConnected: false,
+  })
+  t.after(() => access.close())
+  return runLevelTwo(bootstrap, { config, access, clock: systemClock, signal })
+}
+
+async function siteFor(t: TestContext, options: BootstrapSiteOptions = {}): Promise<BootstrapSite | undefined> {
+  if (unavailable === undefined) return startBootstrapSite(t, options)
+  if (process.env['SALLYPORT_REQUIRE_PEERS'] === '1') throw new Error(`level 2 is required: ${unavailable}`)
+  t.skip(`no sandbox: ${unavailable}`)
+  return undefined
+}
+
+function outcomes({ units }: LevelTwoReport): Readonly<Record<string, string>> {
+  return Object.fromEntries(units.map(({ name, outcome, stage }) => [name, stage ? `${outcome} at ${stage}` : outcome]))
+}
+
+for (const era of ['4.14', '4.16', '4.19', '4.21'] as const) {
+  test(`the scripts of a sound ${era} config come to their end, with genuine records and no finding`, async (t) => {
+    const site = await siteFor(t, { era })
+    if (!site) return
+    const report = await rehearsed(t, site)
+    assert.equal(report.isComplete, true, JSON.stringify(report, undefined, 1))
+    assert.deepEqual(levelTwoFindings(report), [])
+    const bootkube = report.units.find(({ name }) => name === 'bootkube.service')
+    assert.deepEqual(bootkube?.stagesDone.slice(-4), [
+      'cvo-overrides',
+      'wait-for-ceo',
+      'check-api-url',
+      'check-api-int-url',
+    ])
+    assert.equal(bootkube?.record?.at(-1)?.phase, 'service end')
+    assert.equal('node-image-pull.service' in outcomes(report), era === '4.19' || era === '4.21')
+  })
+}
+
+test('without the node image the host gets no further than node-image-pull, which leaves no record', async (t) => {
+  const site = await siteFor(t, { era: '4.21' })
+  if (!site) return
+  const node = site.release.components.find(({ name }) => name === 'rhel-coreos')
+  await site.mirror.removeManifest('ocp/openshift/release', String(node?.image.digest))
+  const report = await rehearsed(t, site)
+  assert.deepEqual(outcomes(report), {
+    'node-image-pull.service': 'looping',
+    'node-image-overlay.service': 'not-started',
+    'node-image-finish.service': 'not-started',
+  })
+  const [found] = levelTwoFindings(report)
+  assert.equal(found?.id, 'rehearse.unit-loops')
+  assert.match(found?.evidence ?? '', /manifest unknown.*\n.*Failed to fetch/s)
+  assert.equal(report.units[0]?.record, undefined)
+})
+
+test('an operator that the mirror lacks stops bootkube at the stage that runs it', async (t) => {
+  const site = await siteFor(t, { era: '4.16' })
+  if (!site) return
+  const lacking = site.release.components.find(({ name }) => name === 'cluster-kube-scheduler-operator')
+  await site.mirror.removeManifest('ocp/openshift/release', String(lacking?.image.digest))
+  const report = await rehearsed(t, site)
+  assert.equal(outcomes(report)['bootkube.service'], 'failed at kube-scheduler-bootstrap')
+  const record = report.units.find(({ name }) => name === 'bootkube.service')?.record
+  const [stage, service] = record?.slice(-2) ?? []
+  assert.equal(stage?.result, 'failure')
+  assert.match(stage?.errorMessage ?? '', /Mirrors also failed: \[mirror\.lab\.test:\d+\/.*manifest unknown\]\)/s)
+  assert.deepEqual([service?.phase, service?.errorMessage], ['service end', stage?.errorMessage])
+})
+
+test('a release that cannot be pulled is tried for ever, and what waits for it is never started', async (t) => {
+  const site = await siteFor(t, { era: '4.16' })
+  if (!site) return
+  site.mirror.admit({ kind: 'basic', username: 'other', password: 'other' })
+  const report = await rehearsed(t, site)
+  assert.equal(outcomes(report)['release-image.service'], 'looping at pull-release-image')
+  assert.equal(outcomes(report)['bootkube.service'], 'not-started')
+  const record = report.units.find(({ name }) => name === 'release-image.service')?.record ?? []
+  assert.ok(
+    record.some(
+      ({ phase, result, errorMessage }) =>
+        phase === 'stage end' && result === 'failure' && /unauthorized/.test(errorMessage ?? ''),
+    ),
+  )
+})
+
+test('nothing of a rehearsal is left on the machine', async (t) => {
+  const site = await siteFor(t, { era: '4.16' })
+  if (!site) return
+  const left = () => readdirSync(tmpdir()).filter((name) => name.startsWith('sallyport-rehearsal-'))
+  const earlier = new Set(left())
+  await rehearsed(t, site)
+  assert.deepEqual(
+    left().filter((name) => !earlier.has(name)),
+    [],
+  )
+})
+
+test('real configs of 4.2 to 4.6 have their scripts run as far as their mirror carries them', async (t) => {
+  const folder = '../shared/data/installer/ign'
+  if (!existsSync(folder)) return t.skip(`${folder} is not here`)
+  const site = await siteFor(t)
+  if (!site) return
+  const names = readdirSync(folder).filter((name) => name.endsWith('bootstrap.ign'))
+  for (const name of names) {
+    const report = await rehearsed(t, site, await readFile(`${folder}/${name}`, 'utf8'))
+    assert.equal(outcomes(report)['release-image.service'], 'looping', name)
+    assert.match(
+      report.units.find((unit) => unit.name === 'release-image.service')?.journal.join('\n') ?? '',
+      /Pull failed/,
+    )
+  }
+})
