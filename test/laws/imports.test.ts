@@ -82,8 +82,8 @@ const law: Readonly<Record<string, ModuleLaw>> = {
     packages: ['zod', 'yaml', 'semver', 'tar-stream'],
   },
   rehearse: {
-    modules: [...below4, 'archive', 'trust', 'release'],
-    builtins: [...files, ...streams, ...net, 'dns/promises', 'os'],
+    modules: [...below4, 'archive', 'release'],
+    builtins: [...files, ...streams, ...net, 'dns/promises', 'os', 'readline'],
     packages: ['zod', 'yaml'],
   },
   quickstart: {

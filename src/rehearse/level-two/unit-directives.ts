@@ -1,18 +1,20 @@
-/** What a unit says, as systemd reads it (systemd.syntax(7)): continued lines, lists that an empty value clears, words. */
+/** What a unit says, by the keys of its sections, and the command lines in it. */
 import type { BootstrapUnit } from '../../openshift/bootstrap/bootstrap-units.ts'
+import { listed, parseUnitText, type UnitSetting } from '../../openshift/bootstrap/unit-text.ts'
 
 export class UnitDirectives {
-  readonly #values = new Map<string, string[]>()
+  readonly #settings: readonly UnitSetting[]
 
   /** The unit itself, then its drop-ins in the order of their names. */
   constructor({ text = '', dropIns }: Pick<BootstrapUnit, 'text' | 'dropIns'>) {
     const sorted = dropIns.toSorted((one, other) => (one.name < other.name ? -1 : 1))
-    for (const part of [text, ...sorted.map((dropIn) => dropIn.text)]) this.#read(part)
+    this.#settings = [text, ...sorted.map((dropIn) => dropIn.text)].flatMap((part) => parseUnitText(part, ''))
   }
 
   /** @param name `Section.Key` */
   all(name: string): readonly string[] {
-    return this.#values.get(name) ?? []
+    const [section = '', key = ''] = name.split('.')
+    return listed(this.#settings, section, key).map(({ value }) => value)
   }
 
   last(name: string): string | undefined {
@@ -22,24 +24,6 @@ export class UnitDirectives {
   /** Names of units, over all lines. */
   words(name: string): readonly string[] {
     return this.all(name).flatMap((value) => value.split(/\s+/).filter((word) => word !== ''))
-  }
-
-  #read(text: string): void {
-    let section = ''
-    for (const line of text.replaceAll(/\\\r?\n/g, ' ').split(/\r?\n/)) {
-      const trimmed = line.trim()
-      if (trimmed === '' || /^[#;]/.test(trimmed)) continue
-      const header = /^\[(.+)\]$/.exec(trimmed)
-      if (header !== null) {
-        section = header[1] ?? ''
-        continue
-      }
-      const [, key = '', value = ''] = /^([\w-]+)\s*=\s*(.*)$/.exec(trimmed) ?? []
-      if (key === '') continue
-      const name = `${section}.${key}`
-      if (value === '') this.#values.set(name, [])
-      else this.#values.set(name, [...this.all(name), value])
-    }
   }
 }
 
