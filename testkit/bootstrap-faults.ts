@@ -1,38 +1,60 @@
 /**
- * What can be wrong with a bootstrap, one fault at a time: how it comes about, and what a rehearsal must call it.
+ * What can be wrong with a bootstrap, one fault at a time: how it comes about, what a rehearsal must call it, and where
+ * the scripts would stop.
  *
- * The names of the findings are in `bootstrap-findings.ts`. `section` is the number of the failure in the catalogue of
- * failures that are known from the field, or what the fault is about where it has none there.
+ *     for (const fault of bootstrapFaults) {
+ *       const { path, via, clock } = await startFaultyBootstrap(t, fault)
+ *       … the rehearsal of `path` names `fault.expect`
+ *     }
+ *
+ * The names of the findings, with what they mean, are in `bootstrap-findings.ts`.
  */
-import type { BootstrapFindingId } from './bootstrap-findings.ts'
-import type { BootstrapSite } from './bootstrap-site.ts'
-import type { IgnitionDocument } from './ignition-document.ts'
+import { writeFile } from 'node:fs/promises'
+import type { Clock } from '../src/host/clock.ts'
+import type { BootstrapFault, FaultyBootstrap } from './bootstrap-faults/bootstrap-fault.ts'
+import { configFaults } from './bootstrap-faults/config-faults.ts'
+import { mirrorFaults } from './bootstrap-faults/mirror-faults.ts'
+import { resolutionFaults } from './bootstrap-faults/resolution-faults.ts'
+import { trustFaults } from './bootstrap-faults/trust-faults.ts'
+import { type BootstrapSite, startBootstrapSite } from './bootstrap-site.ts'
+import { IgnitionDocument } from './ignition-document.ts'
+import type { Cleanup } from './temp-dir.ts'
 
-/** What a fault may change. */
-export interface FaultyBootstrap {
+export const bootstrapFaults: readonly BootstrapFault[] = [
+  ...trustFaults,
+  ...mirrorFaults,
+  ...resolutionFaults,
+  ...configFaults,
+]
+
+/** A site with a fault, as a rehearsal meets it. */
+export interface FaultySite {
   readonly site: BootstrapSite
-  /** The bootstrap.ign of the site. */
-  readonly document: IgnitionDocument
-  /** Address by host name; what is taken out of it is resolved by nobody. */
-  readonly via: Map<string, string>
-  /** How far the clock of the machine that rehearses is ahead of the site's, in milliseconds. */
-  clockOffsetMs: number
+  /** The bootstrap.ign with the fault in it: text, and where it is. */
+  readonly ignition: string
+  readonly path: string
+  /** Address by host name. */
+  readonly via: Readonly<Record<string, string>>
+  /** What the machine that rehearses takes for now. */
+  readonly clock: Clock
 }
 
-/** Where the scripts get stuck: the unit, and the stage where its record has one. */
-export interface FailingStage {
-  /** Without `.service`. */
-  readonly service: 'node-image-pull' | 'release-image' | 'crio-configure' | 'kubelet' | 'bootkube'
-  readonly stage?: string
+/** Starts a site and breaks it in one way. The site ends with `t`. */
+export async function startFaultyBootstrap(t: Cleanup, fault: BootstrapFault): Promise<FaultySite> {
+  const site = await startBootstrapSite(t, fault.at)
+  const document = new IgnitionDocument(site.ignition)
+  const bootstrap: FaultyBootstrap = { t, site, document, via: new Map(Object.entries(site.via)), clockOffsetMs: 0 }
+  await fault.inject(bootstrap)
+  const ignition = document.toString()
+  await writeFile(site.path, ignition)
+  const { via, clockOffsetMs } = bootstrap
+  return { site, ignition, path: site.path, via: Object.fromEntries(via), clock: ahead(site.clock, clockOffsetMs) }
 }
 
-export interface BootstrapFault {
-  readonly id: string
-  readonly title: string
-  readonly section: string
-  /** The finding that must be named, whatever else is. */
-  readonly expect: BootstrapFindingId
-  /** Absent where the scripts run through all the same, or cannot be started at all. */
-  readonly expectedStage?: FailingStage
-  readonly inject: (bootstrap: FaultyBootstrap) => void | Promise<void>
+function ahead(clock: Clock, milliseconds: number): Clock {
+  return {
+    now: () => clock.now() + milliseconds,
+    sleep: (time, signal) => clock.sleep(time, signal),
+    after: (time, action) => clock.after(time, action),
+  }
 }

@@ -21,6 +21,7 @@ export const bootstrapFindings = {
   'rehearse.certificate-expired': 'the certificate of the mirror has expired',
   'rehearse.certificate-not-yet-valid': 'the certificate of the mirror is not valid yet',
   'rehearse.trust-bundle-invalid': 'the trust bundle is no PEM, or has text after its last certificate',
+  'rehearse.trust-drift': 'the trust bundle of the bootstrap host is not that which nodes will have',
   'rehearse.trust-bundle-no-ca': 'a certificate of the trust bundle is no authority: update-ca-trust leaves it out',
 
   // Who it says it is.
@@ -28,6 +29,9 @@ export const bootstrapFindings = {
   'rehearse.credentials-missing':
     'the pull secret has nothing for the host and port of the mirror, which asks for a password',
   'rehearse.credentials-refused': 'the mirror refuses the password of the pull secret',
+
+  'rehearse.denied': 'the mirror knows the account of the pull secret, and it may not read the repository',
+  'rehearse.pull-secret-drift': 'the pull secret that nodes will have lacks the mirror',
 
   // What the mirror has.
   'rehearse.manifest-missing': 'the mirror does not have an image that is asked for',
@@ -64,6 +68,7 @@ export const bootstrapFindings = {
   'rehearse.script-missing': 'a unit or a script calls a script that the config does not have',
   'rehearse.script-invalid': 'the shell does not understand a script',
   'rehearse.script-not-executable': 'a unit starts a script that is not executable',
+  'rehearse.release-images-differ': 'scripts name different release images',
   'rehearse.cluster-manifest-invalid': 'a manifest of the cluster is no YAML, or no object of Kubernetes',
 } as const
 

@@ -13,12 +13,13 @@ import { sampleBootstrap } from '../src/quickstart/sample-bootstrap/bootstrap-co
 import type { BootstrapEra, SampleBootstrapOptions } from '../src/quickstart/sample-bootstrap/bootstrap-options.ts'
 import { sampleTlsAssets } from '../src/quickstart/sample-bootstrap/tls-assets.ts'
 import { releaseSources, type SampleRelease } from '../src/quickstart/sample-release.ts'
-import { type ScriptedMirror, startScriptedMirror } from './bootstrap-mirror.ts'
+import { type BootstrapMirror, type ScriptedMirror, startScriptedMirror } from './bootstrap-mirror.ts'
+import { startEmbeddedMirror } from './embedded-mirror.ts'
 import { makeSignature } from './image.ts'
 import { makeRelease } from './release-payload.ts'
 import type { ScriptedContent } from './scripted-protocol.ts'
 import type { RepositoryContent } from './seed.ts'
-import { makeSiteAuthority, type SiteAuthority } from './site-certificates.ts'
+import { makeSiteAuthority, type SiteAuthority, type SiteCertificate } from './site-certificates.ts'
 import { type Cleanup, tempDir } from './temp-dir.ts'
 
 export interface BootstrapSiteOptions {
@@ -28,20 +29,22 @@ export interface BootstrapSiteOptions {
   readonly components?: 'small' | 'whole'
   /** Of the payload. Default: amd64. */
   readonly architecture?: string
-  /** When the bootstrap.ign was made, what the mirror's certificate is valid around, and what the mirror takes for now. */
+  /** What the mirror takes for now, and what its certificate is valid around. Default: that of the system. */
   readonly clock?: Clock
+  /** How long before `clock` the installer ran. Default: a minute. */
+  readonly bootstrapAgeMs?: number
   /** What stands in the bootstrap.ign otherwise. */
   readonly bootstrap?: Partial<SampleBootstrapOptions>
 }
 
-export interface BootstrapSite {
+export interface BootstrapSite<Mirror extends BootstrapMirror = ScriptedMirror> {
   readonly era: BootstrapEra
   readonly clock: Clock
   /** `127.0.0.1:PORT` */
   readonly address: string
   /** `mirror.lab.test:PORT`, as references write it. */
   readonly mirrorHost: string
-  readonly mirror: ScriptedMirror
+  readonly mirror: Mirror
   readonly authority: SiteAuthority
   /** PEM: what the trust bundle of the bootstrap.ign holds. */
   readonly ca: string
@@ -65,21 +68,43 @@ export const mirrorRepositories = {
 
 const credentials = { username: 'mirror', password: 'opens the mirror' }
 
-export async function startBootstrapSite(t: Cleanup, options: BootstrapSiteOptions = {}): Promise<BootstrapSite> {
-  const { era = '4.21', clock = systemClock } = options
+/** With a mirror that can lie, and be broken while it runs. */
+export function startBootstrapSite(t: Cleanup, options: BootstrapSiteOptions = {}): Promise<BootstrapSite> {
+  const { clock = systemClock } = options
+  return siteAround(t, options, async (certificate, content) => {
+    const mirror = await startScriptedMirror(t, { certificate, auth: { kind: 'basic', ...credentials }, clock })
+    await fill(mirror.content, content)
+    return mirror
+  })
+}
+
+/** With our own registry as the mirror, whose `Date` is that of the system. */
+export function startEmbeddedBootstrapSite(
+  t: Cleanup,
+  options: BootstrapSiteOptions = {},
+): Promise<BootstrapSite<BootstrapMirror>> {
+  return siteAround(t, options, (certificate, content) => startEmbeddedMirror(t, { certificate, credentials, content }))
+}
+
+type MirrorStart<Mirror> = (certificate: SiteCertificate, content: readonly RepositoryContent[]) => Promise<Mirror>
+
+async function siteAround<Mirror extends BootstrapMirror>(
+  t: Cleanup,
+  options: BootstrapSiteOptions,
+  startMirror: MirrorStart<Mirror>,
+): Promise<BootstrapSite<Mirror>> {
+  const { era = '4.21', clock = systemClock, bootstrapAgeMs = 60_000 } = options
   const authority = await makeSiteAuthority({ now: clock.now(), name: 'Lab mirror CA' })
   const certificate = await authority.issue({ hosts: [mirrorName], commonName: mirrorName })
-  const mirror = await startScriptedMirror(t, { certificate, auth: { kind: 'basic', ...credentials }, clock })
   const release = siteRelease(era, options)
-  await fill(mirror.content, contentOf(release))
+  const mirror = await startMirror(certificate, contentOf(release))
   const mirrorHost = `${mirrorName}:${mirror.port}`
   const releaseImage = `${releaseSources.registry}/${releaseSources.images}@${release.image.digest}`
   const { bootstrap = {} } = options
-  const tls = await sampleTlsAssets({ ...bootstrap, seed: 'site', notBefore: clock.now() })
   const ignition = sampleBootstrap({
     era,
     releaseImage,
-    tls,
+    tls: await sampleTlsAssets({ ...bootstrap, seed: 'site', notBefore: clock.now() - bootstrapAgeMs }),
     trustBundle: authority.pem,
     pullSecret: pullSecretFor(mirrorHost, credentials),
     digestSources: digestSourcesFor(mirrorHost),
@@ -88,20 +113,13 @@ export async function startBootstrapSite(t: Cleanup, options: BootstrapSiteOptio
   })
   const path = join(await tempDir(t), 'bootstrap.ign')
   await writeFile(path, ignition, { mode: 0o600 })
+  const { clusterName = 'demo', baseDomain = 'lab.test' } = bootstrap
+  const names = [mirrorName, `api.${clusterName}.${baseDomain}`, `api-int.${clusterName}.${baseDomain}`]
   return {
-    era,
-    clock,
+    ...{ era, clock, mirrorHost, mirror, authority, credentials, release, releaseImage, ignition, path },
     address: `127.0.0.1:${mirror.port}`,
-    mirrorHost,
-    mirror,
-    authority,
     ca: authority.pem,
-    credentials,
-    release,
-    releaseImage,
-    ignition,
-    path,
-    via: { [mirrorName]: '127.0.0.1', 'api.demo.lab.test': '127.0.0.1', 'api-int.demo.lab.test': '127.0.0.1' },
+    via: Object.fromEntries(names.map((name) => [name, '127.0.0.1'])),
   }
 }
 
