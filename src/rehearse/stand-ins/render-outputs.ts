@@ -41,7 +41,7 @@ export function namedPaths(files: BootstrapFiles): NamedPaths {
   const paths = new Map<string, Set<string>>()
   for (const { path, text } of files.values()) {
     if (!path.startsWith('/usr/local/bin/')) continue
-    for (const line of text.split('\n')) {
+    for (const line of text.replaceAll(/["']/g, '').split('\n')) {
       const [isCopying, options = ''] = copying.exec(line) ?? []
       if (isCopying === undefined || /^\s*#/.test(line)) continue
       const isRecursive = /--recursive|-\w*[rRa]/.test(options)
