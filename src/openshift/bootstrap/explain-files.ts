@@ -2,6 +2,7 @@
 import { explainManifest } from './explain-manifests.ts'
 import { explainScript } from './explain-scripts.ts'
 import { explainTls } from './explain-tls.ts'
+import { explainUnit } from './explain-units.ts'
 import type { Manifest } from './manifests.ts'
 
 /** In the order in which people look for them. */
@@ -36,6 +37,11 @@ export function explainFile(path: string, manifests: readonly Manifest[]): FileE
   if (/^\/opt\/openshift\/tls(?:\/.*)?$/.test(directory)) {
     const own = path.slice('/opt/openshift/tls/'.length)
     return toldAs('tls', explainTls(own) ?? explainTls(name), 'a certificate or key that somebody added')
+  }
+  const unit = /^\/etc\/systemd\/system\/([^/]+\.[a-z]+)$/.exec(path)?.[1]
+  if (unit !== undefined) {
+    const { text, isAdded } = explainUnit(unit, undefined)
+    return { group: 'units', text: isAdded ? 'a unit' : text, isAdded }
   }
   const [, group, text] = places.find(([pattern]) => pattern.test(path)) ?? []
   if (group !== undefined && text !== undefined) return { group, text, isAdded: false }
@@ -86,7 +92,6 @@ const places: readonly (readonly [path: RegExp, group: FileGroup, text: string])
     'units',
     'decides at boot: without oc of the release the node image comes first',
   ],
-  [/^\/etc\/systemd\/system\/(?:node-image-|var-ostree)[^/]+$/, 'units', 'a unit of the node image, see units'],
   [/^\/etc\/zincati\/config\.d\/90-disable-feature\.toml$/, 'configuration', 'Fedora CoreOS: no updates of its own'],
   [/^\/home\/core\/\.bash_history$/, 'configuration', 'commands that are of use here, for whoever logs in'],
   [/^\/opt\/openshift\/auth\/kubeconfig$/, 'access', 'the administrator’s access, by api-int'],

@@ -5,6 +5,7 @@
  * them, and few are of interest.
  */
 import { parse, parseAllDocuments, YAMLError } from 'yaml'
+import { parseBlockYaml } from './block-yaml.ts'
 import { type BootstrapFile, type BootstrapFiles, isSecretFile, lineAt } from './bootstrap-file.ts'
 import { isRecord } from './plain-record.ts'
 
@@ -34,7 +35,9 @@ export function readManifests(files: BootstrapFiles): readonly Manifest[] {
  */
 export function manifestDocument({ text }: Manifest): Readonly<Record<string, unknown>> | undefined {
   try {
-    const document: unknown = text.startsWith('{') ? JSON.parse(text) : parse(text, { logLevel: 'error' })
+    const document: unknown = text.startsWith('{')
+      ? JSON.parse(text)
+      : (parseBlockYaml(text) ?? parse(text, { logLevel: 'error' }))
     return isRecord(document) ? document : undefined
   } catch (error) {
     if (error instanceof YAMLError || error instanceof SyntaxError || error instanceof ReferenceError) return undefined

@@ -13,7 +13,7 @@ import { type ClusterRegistries, type MirrorSet, nodeRegistriesConf } from '../.
 import type { RegistriesConf } from '../../registries/registries-conf.ts'
 import type { BootstrapConfig } from './bootstrap-config.ts'
 import { type Manifest, manifestDocument } from './manifests.ts'
-import { isRecord, valueAt } from './plain-record.ts'
+import { isRecord, type PlainRecord, valueAt } from './plain-record.ts'
 
 export interface NodeRegistries {
   /** Absent where the operator refuses: it then writes no configuration for the nodes at all. */
@@ -29,9 +29,10 @@ export function nodeRegistries(bootstrap: BootstrapConfig): NodeRegistries {
   const all = effective(bootstrap.manifests).filter(({ kind, apiVersion }) => isMirrorKind(kind, apiVersion))
   const isUnseen = ({ kind }: Manifest) => isOld && (kind === 'ImageDigestMirrorSet' || kind === 'ImageTagMirrorSet')
   const seen = all.filter((manifest) => !isUnseen(manifest))
-  const findings = [...all.filter(isUnseen).map(unseen), ...seen.flatMap(broken)]
+  const read = seen.map((manifest) => ({ manifest, document: manifestDocument(manifest) }))
+  const findings = [...all.filter(isUnseen).map(unseen), ...read.flatMap(broken)]
   const releaseImage = bootstrap.releaseImage?.reference
-  const cluster = { ...clusterRegistries(seen), ...(releaseImage !== undefined && { releaseImage }) }
+  const cluster = { ...clusterRegistries(read), ...(releaseImage !== undefined && { releaseImage }) }
   try {
     const conf = nodeRegistriesConf(cluster)
     return { conf: isOld ? conf412(conf) : conf, findings, manifests: seen }
@@ -62,11 +63,15 @@ function isMirrorKind(kind: string, apiVersion: string): boolean {
   return kind in listOfKind || (kind === 'Image' && apiVersion.startsWith('config.openshift.io/'))
 }
 
-function clusterRegistries(manifests: readonly Manifest[]): ClusterRegistries {
+interface ReadManifest {
+  readonly manifest: Manifest
+  readonly document: PlainRecord | undefined
+}
+
+function clusterRegistries(manifests: readonly ReadManifest[]): ClusterRegistries {
   const sets: Record<'idms' | 'itms' | 'icsp', MirrorSet[]> = { idms: [], itms: [], icsp: [] }
   let sources: ClusterRegistries = {}
-  for (const manifest of manifests) {
-    const document = manifestDocument(manifest)
+  for (const { manifest, document } of manifests) {
     const [name, list] = listOfKind[manifest.kind] ?? []
     if (name !== undefined && list !== undefined)
       sets[name].push(...listAt(document, 'spec', list).flatMap(mirrorSetsOf))
@@ -124,8 +129,8 @@ function unseen({ kind, name, path, line }: Manifest): Finding {
   })
 }
 
-function broken(manifest: Manifest): readonly Finding[] {
-  if (manifestDocument(manifest) !== undefined) return []
+function broken({ manifest, document }: ReadManifest): readonly Finding[] {
+  if (document !== undefined) return []
   const { kind, name, path, line } = manifest
   return [
     finding({

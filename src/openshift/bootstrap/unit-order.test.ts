@@ -48,10 +48,10 @@ test('units come in the order of After and Before, also across units that only t
   ])
   assert.deepEqual(outline(order), [
     '0 first.service: requires middle.service',
-    '2 middle.service: wants last.service',
-    '3 last.service: enabled multi-user.target',
+    '1 middle.service: wants last.service',
+    '2 last.service: enabled multi-user.target',
   ])
-  assert.deepEqual(order.units[1]?.after, [{ name: 'crio.service', isOwn: false }])
+  assert.deepEqual([order.units[1]?.after, order.units[1]?.afterSystem], [['first.service'], ['crio.service']])
 })
 
 test('what nothing starts is told: not enabled, enabled by nobody who starts, masked', () => {

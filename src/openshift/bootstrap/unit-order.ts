@@ -8,7 +8,7 @@
  */
 import type { BootstrapFile, BootstrapFiles, Evidence } from './bootstrap-file.ts'
 import type { BootstrapUnit } from './bootstrap-units.ts'
-import { circlesOf, ranksOf } from './unit-graph.ts'
+import { type Before, circlesOf, ranksOf } from './unit-graph.ts'
 import { lastOf, listed, parseUnitText, type UnitSetting, unitNames } from './unit-text.ts'
 
 export interface OrderedUnit {
@@ -16,10 +16,12 @@ export interface OrderedUnit {
   readonly description?: string
   /** Of a service its Type; of others what the name ends with. */
   readonly type: string
-  /** How many steps come before it. */
+  /** How many units of the config come before it, one after the other. */
   readonly rank: number
-  /** Whatever it starts after; `isOwn` where that is in the config. */
-  readonly after: readonly { readonly name: string; readonly isOwn: boolean }[]
+  /** Units of the config that it starts after, also where only a unit of the system stands between them. */
+  readonly after: readonly string[]
+  /** Units of the system that it starts after. */
+  readonly afterSystem: readonly string[]
   readonly startedBy: readonly UnitStart[]
   /** False where nothing leads to it: neither enabled, nor wanted by a unit that starts. Drop-ins leave it to the system. */
   readonly isStarted: boolean
@@ -32,6 +34,8 @@ export interface OrderedUnit {
   readonly restart?: string
   readonly dropIns: readonly string[]
 }
+
+type Placing = 'rank' | 'after' | 'afterSystem' | 'startedBy' | 'isStarted'
 
 export interface UnitStart {
   readonly how: 'enabled' | 'requires' | 'wants' | 'socket' | 'generator' | 'link'
@@ -68,17 +72,31 @@ export function orderUnits(config: Config): UnitOrder {
   const started = reached(units, starts)
   const before = orderingOf(units)
   for (const [name, earlier] of isolation(units, starts, started)) before.get(name)?.add(earlier)
-  const ranks = ranksOf(before)
+  const within = new Map(units.map(({ name }) => [name, ownBefore(name, before, own)]))
+  const ranks = ranksOf(within)
   const ordered = units.map((unit): OrderedUnit => {
-    const after = [...(before.get(unit.name) ?? [])].map((name) => ({ name, isOwn: own.has(name) }))
-    const startedBy = starts.get(unit.name) ?? []
-    return { ...described(unit), rank: ranks.get(unit.name) ?? 0, after, startedBy, isStarted: started.has(unit.name) }
+    const { name } = unit
+    return {
+      ...described(unit),
+      rank: ranks.get(name) ?? 0,
+      after: [...(within.get(name) ?? [])],
+      afterSystem: [...(before.get(name) ?? [])].filter((earlier) => !own.has(earlier)),
+      startedBy: starts.get(name) ?? [],
+      isStarted: started.has(name),
+    }
   })
   return {
     units: ordered.toSorted((one, other) => one.rank - other.rank),
     circles: circlesOf(before),
     missing: units.flatMap((unit) => missingPrograms(unit, config.files)),
   }
+}
+
+/** What of the config comes before a unit, looking through units of the system. */
+function ownBefore(name: string, before: Before, own: ReadonlySet<string>): ReadonlySet<string> {
+  const seen = new Set(before.get(name))
+  for (const earlier of seen) if (!own.has(earlier)) for (const one of before.get(earlier) ?? []) seen.add(one)
+  return new Set([...seen].filter((earlier) => own.has(earlier)))
 }
 
 function readUnit(unit: BootstrapUnit): ReadUnit {
@@ -100,11 +118,7 @@ function quadlet({ path, text }: BootstrapFile): readonly ReadUnit[] {
   return [{ name: service, settings: parseUnitText(text, path) }]
 }
 
-function described({
-  name,
-  settings,
-  unit,
-}: ReadUnit): Omit<OrderedUnit, 'rank' | 'after' | 'startedBy' | 'isStarted'> {
+function described({ name, settings, unit }: ReadUnit): Omit<OrderedUnit, Placing> {
   const kind = name.slice(name.lastIndexOf('.') + 1)
   const description = lastOf(settings, 'Unit', 'Description')
   const restart = lastOf(settings, 'Service', 'Restart')
