@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { runCli } from '../../../testkit/run-cli.ts'
 import { tempDir } from '../../../testkit/temp-dir.ts'
+import { encodeDataUrl } from '../../ignition/data-url.ts'
 
 const configuration = `
 [[registry]]
@@ -65,4 +66,56 @@ test('resolve exits 64 for no reference, 78 for a registries.conf that does not 
   const { status, stderr } = await resolve(t, '--registries-conf-dir', dir, 'quay.io/x')
   assert.equal(status, 78)
   assert.match(stderr, /drop-in\.conf: invalid location 'https:\/\/quay\.io': URI schemes are not supported/)
+})
+
+/** A bootstrap.ign whose host has a mirror by digest, and whose nodes get this mirror set. */
+function bootstrapText(mirrorSet: string): string {
+  const file = (path: string, text: string) => ({ path, contents: { source: encodeDataUrl(text) } })
+  const files = [
+    file('/usr/local/bin/bootkube.sh', '#!/bin/bash\n'),
+    file('/usr/local/bin/bootstrap-service-record.sh', '#!/bin/bash\n'),
+    file(
+      '/etc/containers/registries.conf',
+      '[[registry]]\nlocation = "quay.io/ocp"\nmirror-by-digest-only = true\n[[registry.mirror]]\nlocation = "mirror.lab/ocp"\n',
+    ),
+    file('/opt/openshift/manifests/mirrors.yaml', mirrorSet),
+  ]
+  return JSON.stringify({ ignition: { version: '3.2.0' }, storage: { files } })
+}
+
+function mirrorSet(source: string): string {
+  return `kind: ImageTagMirrorSet\nmetadata: {name: m}\nspec: {imageTagMirrors: [{source: "${source}", mirrors: [mirror.lab/tags]}]}\n`
+}
+
+async function resolveFor(t: TestContext, set: string, ...args: string[]) {
+  const dir = await tempDir(t)
+  await writeFile(join(dir, 'b.ign'), bootstrapText(set))
+  return runCli(['resolve', '--bootstrap', 'b.ign', ...args], { cwd: dir })
+}
+
+test('resolve --bootstrap tells what the bootstrap host tries, and what the nodes will', async (t) => {
+  const { status, stdout, stderr } = await resolveFor(t, mirrorSet('quay.io/ocp'), 'quay.io/ocp/a:1', 'docker.io/x/y:1')
+  assert.equal(status, 0, stderr)
+  assert.match(
+    stdout,
+    /^quay\.io\/ocp\/a:1\n {2}bootstrap host\n {3}1 {2}try {6}quay\.io\/ocp\/a:1\n(?:.*\n)*? {2}nodes\n {3}1 {2}try {6}mirror\.lab\/tags\/a:1\n/,
+  )
+  assert.match(stdout, /^docker\.io\/x\/y:1\n {2}bootstrap host and nodes\n/m)
+  assert.match(
+    stdout,
+    /^read b\.ign: \/etc\/containers\/registries\.conf for the bootstrap host, \/opt\/openshift\/manifests\/mirrors\.yaml for the nodes$/m,
+  )
+  const { images } = JSON.parse((await resolveFor(t, mirrorSet('quay.io/ocp'), '--json', 'quay.io/ocp/a:1')).stdout)
+  assert.deepEqual(
+    ['bootstrap', 'nodes'].map((side) => images[0][side].endpoints.length),
+    [1, 2],
+  )
+})
+
+test('resolve --bootstrap exits 1 where the nodes get nothing, and 64 beside another registries.conf', async (t) => {
+  const { status, stdout } = await resolveFor(t, mirrorSet('https://quay.io'), 'quay.io/ocp/a:1')
+  assert.equal(status, 1)
+  assert.match(stdout, /nodes\n {2}none: the machine config operator refuses the manifests\n/)
+  assert.match(stdout, /^error registries\.refused-by-operator: .*invalid format for source/m)
+  assert.equal((await resolveFor(t, mirrorSet('quay.io'), '--registries-conf', 'x', 'quay.io/x')).status, 64)
 })

@@ -14,7 +14,11 @@ export interface Outcome {
 
 /** What `--json` prints. References are text. */
 export function resolutionDocument(outcomes: readonly Outcome[], files: readonly string[]): object {
-  const images = outcomes.map(({ asked, usable, note, resolution, error }) => ({
+  return { files, images: outcomes.map(outcomeDocument) }
+}
+
+export function outcomeDocument({ asked, usable, note, resolution, error }: Outcome): object {
+  return {
     reference: asked,
     usable,
     ...(note !== undefined && { note }),
@@ -30,8 +34,7 @@ export function resolutionDocument(outcomes: readonly Outcome[], files: readonly
     ...(error !== undefined && {
       error: { code: error.code, message: error.message, hint: error.hint, details: error.details },
     }),
-  }))
-  return { files, images }
+  }
 }
 
 export function renderOutcomes(outcomes: readonly Outcome[], files: readonly string[]): string {
@@ -40,13 +43,18 @@ export function renderOutcomes(outcomes: readonly Outcome[], files: readonly str
   return `${[...outcomes.map(renderOutcome), read].join('\n\n')}\n`
 }
 
-function renderOutcome({ asked, usable, note, resolution, error }: Outcome): string {
-  const lines = [asked]
+function renderOutcome(outcome: Outcome): string {
+  return [outcome.asked, ...outcomeLines(outcome)].join('\n')
+}
+
+/** What is tried, without the image that was asked for. */
+export function outcomeLines({ usable, note, resolution, error }: Outcome): readonly string[] {
+  const lines: string[] = []
   if (note !== undefined) lines.push(`  note: ${note}`)
   if (resolution !== undefined) lines.push(...renderResolution(resolution))
   if (error !== undefined) lines.push(`  error ${error.code}: ${error.message}`, `  next: ${error.hint}`)
   else if (!usable) lines.push('  no endpoint is left: a node cannot pull this image')
-  return lines.join('\n')
+  return lines
 }
 
 function renderResolution({ endpoints, skipped }: Resolution): readonly string[] {
