@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict'
 import { existsSync, readdirSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
 import { before, type TestContext, test } from 'node:test'
 import { type BootstrapSite, type BootstrapSiteOptions, startBootstrapSite } from '../../../testkit/bootstrap-site.ts'
+import { tempDir } from '../../../testkit/temp-dir.ts'
 import { systemClock } from '../../host/clock.ts'
 import { createLog } from '../../host/log.ts'
 import { readIgnitionConfig } from '../../ignition/read-config.ts'
@@ -20,7 +20,16 @@ before(async () => {
   unavailable = await whyNoSandbox()
 })
 
-async function rehearsed(t: TestContext, site: BootstrapSite, text = site.ignition): Promise<LevelTwoReport> {
+interface Rehearsed {
+  readonly text?: string
+  readonly tempFolder?: string
+}
+
+async function rehearsed(
+  t: TestContext,
+  site: BootstrapSite,
+  { text = site.ignition, ...options }: Rehearsed = {},
+): Promise<LevelTwoReport> {
   const { config } = readIgnitionConfig(text, 'bootstrap.ign')
   const bootstrap = readBootstrap(config, { fileName: 'bootstrap.ign' })
   const { signal } = t
@@ -34,7 +43,7 @@ async function rehearsed(t: TestContext, site: BootstrapSite, text = site.igniti
     isConnected: false,
   })
   t.after(() => access.close())
-  return runLevelTwo(bootstrap, { config, access, clock: systemClock, signal })
+  return runLevelTwo(bootstrap, { config, access, clock: systemClock, signal, ...options })
 }
 
 async function siteFor(t: TestContext, options: BootstrapSiteOptions = {}): Promise<BootstrapSite | undefined> {
@@ -117,13 +126,9 @@ test('a release that cannot be pulled is tried for ever, and what waits for it i
 test('nothing of a rehearsal is left on the machine', async (t) => {
   const site = await siteFor(t, { era: '4.16' })
   if (!site) return
-  const left = () => readdirSync(tmpdir()).filter((name) => name.startsWith('sallyport-rehearsal-'))
-  const earlier = new Set(left())
-  await rehearsed(t, site)
-  assert.deepEqual(
-    left().filter((name) => !earlier.has(name)),
-    [],
-  )
+  const tempFolder = await tempDir(t)
+  assert.equal((await rehearsed(t, site, { tempFolder })).isComplete, true)
+  assert.deepEqual(readdirSync(tempFolder), [])
 })
 
 test('real configs of 4.2 to 4.6 have their scripts run as far as their mirror carries them', async (t) => {
@@ -133,7 +138,7 @@ test('real configs of 4.2 to 4.6 have their scripts run as far as their mirror c
   if (!site) return
   const names = readdirSync(folder).filter((name) => name.endsWith('bootstrap.ign'))
   for (const name of names) {
-    const report = await rehearsed(t, site, await readFile(`${folder}/${name}`, 'utf8'))
+    const report = await rehearsed(t, site, { text: await readFile(`${folder}/${name}`, 'utf8') })
     assert.equal(outcomes(report)['release-image.service'], 'looping', name)
     assert.match(
       report.units.find((unit) => unit.name === 'release-image.service')?.journal.join('\n') ?? '',

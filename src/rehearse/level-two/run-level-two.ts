@@ -6,10 +6,10 @@
  * own record.
  */
 import { readFileSync } from 'node:fs'
-import { lstat, mkdir, mkdtemp, readlink } from 'node:fs/promises'
+import { lstat, mkdir, mkdtemp, readlink, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { hasSystemCode } from '../../errors/known-error.ts'
+import { hasSystemCode, KnownError } from '../../errors/known-error.ts'
 import type { Clock } from '../../host/clock.ts'
 import type { IgnitionConfig } from '../../ignition/config.ts'
 import type { BootstrapConfig } from '../../openshift/bootstrap/bootstrap-config.ts'
@@ -26,6 +26,8 @@ export interface LevelTwoOptions {
   readonly signal: AbortSignal
   /** For the whole, in milliseconds. Default: 60 s. */
   readonly timeLimitMs?: number
+  /** Where the sandbox has its files. Default: the folder for temporary files. */
+  readonly tempFolder?: string
   /** Told of what begins and ends, for a person who waits. */
   readonly onUnit?: (name: string, outcome: RehearsedUnit['outcome'] | 'started') => void
 }
@@ -47,12 +49,17 @@ export async function runLevelTwo(
 ): Promise<LevelTwoReport> {
   const startedAt = options.clock.now()
   const unavailable = await whyNoSandbox()
-  if (unavailable !== undefined)
-    return { unavailable, units: [], isComplete: false, unknownPrograms: [], durationMs: 0 }
-  const directory = await mkdtemp(join(tmpdir(), 'sallyport-rehearsal-'))
+  if (unavailable !== undefined) return notRun(unavailable)
+  const directory = await mkdtemp(join(options.tempFolder ?? tmpdir(), 'sallyport-rehearsal-'))
   const root = join(directory, 'root')
   const logOf = (unit: string) => join(directory, `${unit.replaceAll('/', '_')}.log`)
-  await placeConfig(config, root)
+  try {
+    await placeConfig(config, root, options.signal)
+  } catch (error) {
+    await rm(directory, { recursive: true, force: true })
+    if (!(error instanceof KnownError) || error.code === 'INTERRUPTED') throw error
+    return notRun(`the config cannot be made a machine: ${error.message}`)
+  }
   const unknown = new Set<string>()
   const running = new Map<string, UnitRun>()
   const journal = (unit: string) => readFileSync(logOf(unit), 'utf8')
@@ -80,6 +87,10 @@ export async function runLevelTwo(
     boot.stop('timed-out')
     await sandbox.close()
   }
+}
+
+function notRun(unavailable: string): LevelTwoReport {
+  return { unavailable, units: [], isComplete: false, unknownPrograms: [], durationMs: 0 }
 }
 
 const multiUser = 'multi-user.target'

@@ -148,9 +148,8 @@ async function readOwn(path: string): Promise<string> {
 
 async function wake(path: string): Promise<void> {
   try {
-    const pipe = await open(path, constants.O_WRONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK)
+    await using pipe = await open(path, constants.O_WRONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK)
     if ((await pipe.stat()).isFIFO()) await pipe.write('\n')
-    await pipe.close()
   } catch {
     // The stand-in was ended while its answer was on the way.
   }
