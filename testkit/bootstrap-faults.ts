@@ -7,7 +7,8 @@
  *       … the rehearsal of `path` names `fault.expect`
  *     }
  *
- * The names of the findings, with what they mean, are in `bootstrap-findings.ts`.
+ * The names of the findings, with what they mean, are in `bootstrap-findings.ts`; bootstraps that are in order, in
+ * `bootstrap-faults/sound-bootstraps.ts`.
  */
 import { writeFile } from 'node:fs/promises'
 import type { Clock } from '../src/host/clock.ts'
@@ -15,6 +16,7 @@ import type { BootstrapFault, FaultyBootstrap } from './bootstrap-faults/bootstr
 import { configFaults } from './bootstrap-faults/config-faults.ts'
 import { mirrorFaults } from './bootstrap-faults/mirror-faults.ts'
 import { resolutionFaults } from './bootstrap-faults/resolution-faults.ts'
+import type { SoundBootstrap } from './bootstrap-faults/sound-bootstraps.ts'
 import { trustFaults } from './bootstrap-faults/trust-faults.ts'
 import { type BootstrapSite, startBootstrapSite } from './bootstrap-site.ts'
 import { IgnitionDocument } from './ignition-document.ts'
@@ -39,12 +41,12 @@ export interface FaultySite {
   readonly clock: Clock
 }
 
-/** Starts a site and breaks it in one way. The site ends with `t`. */
-export async function startFaultyBootstrap(t: Cleanup, fault: BootstrapFault): Promise<FaultySite> {
+/** Starts a site and breaks it in one way, or arranges it in a sound one. The site ends with `t`. */
+export async function startFaultyBootstrap(t: Cleanup, fault: BootstrapFault | SoundBootstrap): Promise<FaultySite> {
   const site = await startBootstrapSite(t, fault.at)
   const document = new IgnitionDocument(site.ignition)
   const bootstrap: FaultyBootstrap = { t, site, document, via: new Map(Object.entries(site.via)), clockOffsetMs: 0 }
-  await fault.inject(bootstrap)
+  await fault.inject?.(bootstrap)
   const ignition = document.toString()
   await writeFile(site.path, ignition)
   const { via, clockOffsetMs } = bootstrap

@@ -8,6 +8,7 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type Clock, systemClock } from '../src/host/clock.ts'
+import { componentNames } from '../src/quickstart/component-names.ts'
 import { bootstrapComponents } from '../src/quickstart/sample-bootstrap/bootkube-script.ts'
 import { sampleBootstrap } from '../src/quickstart/sample-bootstrap/bootstrap-config.ts'
 import type { BootstrapEra, SampleBootstrapOptions } from '../src/quickstart/sample-bootstrap/bootstrap-options.ts'
@@ -142,14 +143,15 @@ const releases = new Map<string, SampleRelease>()
 function siteRelease(era: BootstrapEra, options: BootstrapSiteOptions): SampleRelease {
   const { components = 'small', architecture = 'amd64' } = options
   const key = `${era} ${components} ${architecture}`
-  const names = [...new Set([...bootstrapComponents(era), ...furtherComponents])]
+  const others = components === 'small' ? furtherComponents : componentNames
+  const names = [...new Set([...bootstrapComponents(era), ...others])]
   const made =
     releases.get(key) ??
     makeRelease({
       seed: 'bootstrap site',
       version: `${era}.9`,
       architecture,
-      components: components === 'small' ? names : 190,
+      components: names.slice(0, componentNames.length),
       sharedBases: 3,
       sharedLayerBytes: 2000,
       layerBytes: 300,

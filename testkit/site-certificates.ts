@@ -34,31 +34,44 @@ export interface SiteCertificate {
 export interface SiteAuthority {
   /** PEM of its own certificate. */
   readonly pem: string
+  /** A certificate for a server; the chain above it is not in it. */
   issue(options: SiteCertificateOptions): Promise<SiteCertificate>
+  /** An authority that this one vouches for. */
+  subordinate(name: string): Promise<SiteAuthority>
 }
 
 interface AuthorityOptions {
   /** Milliseconds since the epoch: what is valid is valid around it. */
   readonly now: number
-  readonly name?: string
+  readonly name: string
 }
 
-export async function makeSiteAuthority({ now, name = 'Site CA' }: AuthorityOptions): Promise<SiteAuthority> {
+export function makeSiteAuthority(options: AuthorityOptions): Promise<SiteAuthority> {
+  return makeAuthority(options, undefined)
+}
+
+async function makeAuthority({ now, name }: AuthorityOptions, parent: Issuer | undefined): Promise<SiteAuthority> {
   const keys = await newKeys()
-  const own = await X509CertificateGenerator.createSelfSigned({
+  const own = await X509CertificateGenerator.create({
     serialNumber: serialOf(name),
-    name: `CN=${name}`,
+    subject: `CN=${name}`,
+    issuer: parent?.name ?? `CN=${name}`,
+    publicKey: keys.publicKey,
+    signingKey: parent?.key ?? keys.privateKey,
     notBefore: new Date(now - hourMs),
     notAfter: new Date(now + 10 * 365 * 24 * hourMs),
     signingAlgorithm: algorithm,
-    keys,
     extensions: [
       new BasicConstraintsExtension(true, undefined, true),
       new KeyUsagesExtension(KeyUsageFlags.keyCertSign | KeyUsageFlags.cRLSign, true),
     ],
   })
   const issuer = { name: `CN=${name}`, key: keys.privateKey, now }
-  return { pem: `${own.toString('pem')}\n`, issue: (options) => issue(issuer, options) }
+  return {
+    pem: `${own.toString('pem')}\n`,
+    issue: (options) => issue(issuer, options),
+    subordinate: (below) => makeAuthority({ now, name: below }, issuer),
+  }
 }
 
 interface Issuer {

@@ -10,8 +10,8 @@ export const componentNames: readonly string[] = `
   baremetal-operator baremetal-runtimecfg cli cli-artifacts cloud-credential-operator
   cloud-network-config-controller cluster-authentication-operator cluster-autoscaler cluster-autoscaler-operator
   cluster-baremetal-operator cluster-bootstrap cluster-capi-controllers cluster-capi-operator
-  cluster-cloud-controller-manager-operator cluster-config-operator cluster-control-plane-machine-set-operator
-  cluster-csi-snapshot-controller-operator cluster-dns-operator cluster-etcd-operator
+  cluster-cloud-controller-manager-operator cluster-config-api cluster-config-operator
+  cluster-control-plane-machine-set-operator cluster-csi-snapshot-controller-operator cluster-dns-operator cluster-etcd-operator
   cluster-image-registry-operator cluster-ingress-operator cluster-kube-apiserver-operator
   cluster-kube-cluster-api-operator cluster-kube-controller-manager-operator cluster-kube-scheduler-operator
   cluster-kube-storage-version-migrator-operator cluster-machine-approver cluster-monitoring-operator
@@ -29,7 +29,7 @@ export const componentNames: readonly string[] = `
   ibmcloud-machine-controllers insights-operator insights-runtime-extractor installer installer-artifacts ironic
   ironic-agent ironic-machine-os-downloader ironic-static-ip-manager keepalived-ipfailover kube-metrics-server
   kube-proxy kube-rbac-proxy kube-state-metrics kube-storage-version-migrator kubevirt-cloud-controller-manager
-  kubevirt-csi-driver kuryr-cni kuryr-controller libvirt-machine-controllers machine-api-operator
+  kubevirt-csi-driver kuryr-cni libvirt-machine-controllers machine-api-operator
   machine-config-operator machine-image-customization-controller machine-os-images monitoring-plugin
   multus-admission-controller multus-cni multus-networkpolicy multus-route-override-cni multus-whereabouts-ipam-cni
   must-gather network-interface-bond-cni network-metrics-daemon network-tools networking-console-plugin

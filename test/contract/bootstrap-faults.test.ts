@@ -10,6 +10,7 @@ import { isDeepStrictEqual } from 'node:util'
 import { digestOf } from '../../src/oci/digest.ts'
 import { parseRegistriesConf } from '../../src/registries/parse.ts'
 import { hostPaths } from '../../testkit/bootstrap-faults/bootstrap-fault.ts'
+import { soundBootstraps } from '../../testkit/bootstrap-faults/sound-bootstraps.ts'
 import { bootstrapFaults, type FaultySite, startFaultyBootstrap } from '../../testkit/bootstrap-faults.ts'
 import { bootstrapFindings } from '../../testkit/bootstrap-findings.ts'
 import type { BootstrapMirror } from '../../testkit/bootstrap-mirror.ts'
@@ -51,6 +52,7 @@ const expectations: Readonly<Record<string, Expectation>> = {
   'ca-removed': { changes: [trustBundle], text: /^$/ },
   'ca-file-missing': { changes: [trustBundle] },
   'ca-of-another-registry': { changes: [trustBundle], also: ({ ignition, site }) => isUnknown(ignition, site.ca) },
+  'chain-not-sent': { answer: 'UNABLE_TO_VERIFY_LEAF_SIGNATURE' },
   'leaf-instead-of-ca': { changes: [trustBundle], also: ({ ignition }) => assert.equal(trusted(ignition).ca, false) },
   'trust-bundle-no-pem': { changes: [trustBundle], text: /^MII[A-Za-z0-9+/=]+\n$/ },
   'trust-bundle-text-after': { changes: [trustBundle], text: /-----END CERTIFICATE-----\n\n# added by hand\n$/ },
@@ -172,6 +174,17 @@ test('the table has a name for every fault, and a fault for every finding', () =
   const named = new Set(bootstrapFaults.map(({ expect }) => expect))
   assert.deepEqual([...named].sort(), Object.keys(bootstrapFindings).sort())
 })
+
+for (const sound of soundBootstraps) {
+  test(`sound, ${sound.id}: ${sound.title}`, async (t) => {
+    const arranged = await startFaultyBootstrap(t, sound)
+    assert.equal(await ask(arranged.site, releasePath(arranged)), '200')
+    assert.deepEqual(lacking(arranged.site), [])
+    const validate = peer(t, 'ignition-validate')
+    if (validate !== undefined) assert.equal(spawnSync(validate, [arranged.path]).status, 0)
+    parseRegistriesConf(new IgnitionDocument(arranged.ignition).read(registries), registries)
+  })
+}
 
 test('a sound site has everything, and answers who knows its name, authority and password', async (t) => {
   for (const components of ['small', 'whole'] as const) {

@@ -17,7 +17,7 @@ export interface FaultyBootstrap {
   clockOffsetMs: number
 }
 
-/** Where the scripts get stuck: the unit, and the stage where its record has one. */
+/** What fails first: the unit, and the stage where its record has one. Names of the API fail theirs and stop nothing. */
 export interface FailingStage {
   /** Without `.service`. */
   readonly service: 'node-image-pull' | 'release-image' | 'bootkube'

@@ -87,6 +87,7 @@ const unitFaults: readonly BootstrapFault[] = [
     title: 'A unit starts a script that is not there',
     section: 'units',
     expect: 'rehearse.script-missing',
+    expectedStage: { service: 'bootkube' },
     inject: ({ document }) =>
       document.editUnit('bootkube.service', (text) => text.replace('bootkube.sh', 'bootkube2.sh')),
   },

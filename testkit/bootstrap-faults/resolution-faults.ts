@@ -189,6 +189,7 @@ const patternFaults: readonly BootstrapFault[] = [
     title: 'The mirrors are at localhost, where the mirror of another machine is not',
     section: 'anti-pattern',
     expect: 'rehearse.mirror-localhost',
+    expectedStage: nodeImagePull,
     inject: ({ document }) => editRegistries(document, (text) => text.replaceAll(`"${mirrorName}:`, '"localhost:')),
   },
   {
@@ -214,6 +215,8 @@ const patternFaults: readonly BootstrapFault[] = [
     title: 'The mirror set in the manifests names another mirror than registries.conf',
     section: '5.4 #35',
     expect: 'rehearse.mirrors-drift',
+    // `oc` goes by the mirror set of the manifests, between two stages.
+    expectedStage: { service: 'bootkube' },
     inject: ({ document }) =>
       document.edit('/opt/openshift/manifests/image-digest-mirror-set.yaml', (text) =>
         text.replaceAll(mirrorName, 'old-mirror.lab.test'),
@@ -224,6 +227,8 @@ const patternFaults: readonly BootstrapFault[] = [
     title: 'The mirror set is missing from the manifests: nodes would ask quay.io',
     section: '5.4 #35',
     expect: 'rehearse.mirrors-drift',
+    // `oc` goes by the mirror set of the manifests, between two stages.
+    expectedStage: { service: 'bootkube' },
     inject: ({ document }) => document.remove('/opt/openshift/manifests/image-digest-mirror-set.yaml'),
   },
 ]

@@ -51,6 +51,17 @@ const bundleFaults: readonly BootstrapFault[] = [
     },
   },
   {
+    id: 'chain-not-sent',
+    title: 'The certificate of the mirror is from an intermediate authority that it does not send',
+    section: '5.4 #1',
+    expect: 'rehearse.ca-unknown',
+    expectedStage: nodeImagePull,
+    inject: async ({ site }) => {
+      const intermediate = await site.authority.subordinate('Lab intermediate CA')
+      site.mirror.present(await intermediate.issue({ hosts: [mirrorName] }))
+    },
+  },
+  {
     id: 'leaf-instead-of-ca',
     title: 'The trust bundle has the certificate of the mirror, not that of its authority',
     section: '5.4 #1',

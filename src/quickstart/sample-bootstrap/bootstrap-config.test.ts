@@ -3,6 +3,7 @@ import { spawnSync } from 'node:child_process'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { test } from 'node:test'
+import { parse as parseYaml } from 'yaml'
 import type { IgnitionDocument } from '../../../testkit/ignition-document.ts'
 import { peer } from '../../../testkit/peers.ts'
 import { makeBootstrap } from '../../../testkit/sample-bootstrap.ts'
@@ -208,6 +209,26 @@ test('the version operator leaves alone every object that the installer brings, 
   assert.match(overrides, /group: machineconfiguration\.openshift\.io\n {4}kind: MachineConfig\n {4}name: 99-chrony\n/)
   assert.match(overrides, /group: ""\n {4}kind: Secret\n {4}name: pull-secret\n {4}namespace: openshift-config\n/)
   assert.equal(document.read('/opt/openshift/original_cvo_overrides.patch'), '{"spec":{"overrides":null}}')
+})
+
+test('every manifest is YAML, and an object of Kubernetes', async () => {
+  const proxy = { httpProxy: 'http://proxy.lab.test:3128' }
+  const trustBundle = '-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----\n'
+  const document = await makeBootstrap({ proxy, trustBundle, sshKeys: ['ssh-ed25519 AAAA one', 'ssh-rsa BBBB two'] })
+  const kinds = document.files
+    .filter(({ path }) => /^\/opt\/openshift\/(?:manifests|openshift)\//.test(path))
+    .map(({ path }) => parseYaml(document.read(path)) as { kind?: string; metadata?: { name?: string } })
+  assert.deepEqual(
+    kinds.filter(({ kind, metadata }) => kind === undefined || metadata?.name === undefined),
+    [],
+  )
+  const config = parseYaml(document.read('/opt/openshift/manifests/cluster-config.yaml')) as {
+    data: Record<string, string>
+  }
+  const installConfig = parseYaml(config.data['install-config'] ?? '') as Record<string, unknown>
+  assert.equal(installConfig['additionalTrustBundle'], trustBundle)
+  assert.deepEqual(installConfig['proxy'], proxy)
+  assert.equal(installConfig['pullSecret'], '')
 })
 
 test('a proxy is told to shells and to systemd, with what must not go through it', async () => {
