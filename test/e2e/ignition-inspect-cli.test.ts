@@ -143,7 +143,8 @@ test('--files, --units and --certificates show that alone, and all of it', async
 })
 
 test('--cat prints a file or a unit as it will be, and secrets only where they are asked for', async (t) => {
-  const files = { 'b.ign': await sampleText(), 'c.ign': '{"ignition":{"version":"3.2.0"}}' }
+  const proxy = { httpProxy: 'http://me:s3cret@proxy.lab.test:3128' }
+  const files = { 'b.ign': await sampleText({ proxy }), 'c.ign': '{"ignition":{"version":"3.2.0"}}' }
   const cat = (...args: string[]) => inspect(t, files, '--cat', ...args)
   const conf = await cat('/etc/containers/registries.conf', 'b.ign')
   assert.equal(conf.status, 0)
@@ -153,6 +154,8 @@ test('--cat prints a file or a unit as it will be, and secrets only where they a
     '/root/.docker/config.json',
     '/opt/openshift/tls/kubelet-signer.key',
     '/opt/openshift/auth/kubeconfig',
+    '/etc/systemd/system.conf.d/10-default-env.conf',
+    '/opt/openshift/manifests/openshift-config-secret-pull-secret.yaml',
   ]) {
     const refused = await cat(secret, 'b.ign')
     assert.deepEqual([refused.status, refused.stdout], [64, ''], secret)

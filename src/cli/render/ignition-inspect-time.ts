@@ -5,7 +5,7 @@ import { formatDuration } from './quantities.ts'
 const dayMs = 24 * 60 * 60 * 1000
 
 /** `2026-11-22 12:47 UTC`. */
-export function formatMoment(iso: string): string {
+function formatMoment(iso: string): string {
   return `${iso.slice(0, 16).replace('T', ' ')} UTC`
 }
 

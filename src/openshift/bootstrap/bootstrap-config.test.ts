@@ -5,6 +5,7 @@ import { ignitionConfig } from '../../../testkit/ignition-config.ts'
 import { readIgnitionConfig } from '../../ignition/read-config.ts'
 import { formatReference } from '../../oci/reference.ts'
 import { type BootstrapConfig, readBootstrap } from './bootstrap-config.ts'
+import { isSecretFile } from './bootstrap-file.ts'
 import { manifestDocument } from './manifests.ts'
 
 function bootstrapOf(files: Readonly<Record<string, string>>): BootstrapConfig {
@@ -152,6 +153,30 @@ test('hosts entries, units that come as files, and broken files are told', () =>
     ],
   )
   assert.match(bootstrap.files.get('/x')?.flaw ?? '', /broken data URL/)
+})
+
+test('files with secrets are known, wherever they are and however they are written', () => {
+  const secrets = {
+    '/opt/openshift/tls/x.key': '',
+    '/root/.docker/config.json': '{}',
+    '/opt/openshift/auth/kubeconfig': '',
+    '/etc/x.pem': '-----BEGIN RSA PRIVATE KEY-----',
+    '/opt/openshift/openshift/a.yaml': 'apiVersion: v1\nkind: Secret\n',
+    '/opt/openshift/openshift/b.yaml': 'kind: List\nitems:\n- apiVersion: v1\n  kind: Secret\n',
+    '/opt/openshift/openshift/c.json': '{"kind": "Secret"}',
+    '/etc/profile.d/proxy.sh': 'export HTTP_PROXY="http://me:s3cret@proxy.lab:3128"',
+    '/etc/x.env': 'IRONIC_PASSWORD=abc',
+    '/opt/openshift/manifests/cluster-config.yaml': 'kind: ConfigMap\ndata:\n  x: |\n    password: abc\n',
+  }
+  const open = {
+    '/etc/profile.d/proxy.sh': 'export HTTP_PROXY="http://proxy.lab:3128"',
+    '/opt/openshift/manifests/cvo-overrides.yaml': 'kind: ClusterVersion\nspec:\n  overrides:\n  - kind: Secret\n',
+    '/opt/openshift/manifests/cluster-config.yaml': 'kind: ConfigMap\ndata:\n  x: |\n    password: ""\n',
+    '/usr/local/bin/x.sh': '#!/bin/bash\n# password: none\n',
+  }
+  const judged = (files: Readonly<Record<string, string>>) => [...bootstrapOf(files).files.values()].map(isSecretFile)
+  assert.deepEqual(new Set(judged(secrets)), new Set([true]), JSON.stringify(judged(secrets)))
+  assert.deepEqual(new Set(judged(open)), new Set([false]), JSON.stringify(judged(open)))
 })
 
 const real = '../shared/data/installer/ign'

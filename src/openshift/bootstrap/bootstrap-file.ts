@@ -64,10 +64,22 @@ export function lineAt(text: string, offset: number): number {
 
 const secretPath =
   /\.key$|^\/root\/\.docker\/config\.json$|^\/opt\/openshift\/auth\/|\/auth\.json$|^\/opt\/metal3\/auth\/|\/system-connections\//
-const secretText =
-  /-----BEGIN [A-Z ]*PRIVATE KEY-----|^kind: "?Secret"?\s*$|"kind":\s*"Secret"|client-key-data:|^\s+kind: Secret\s*$|^(?:PASSWORD|.*_PASSWORD)=/m
+const secretTexts = [
+  /-----BEGIN [A-Z ]*PRIVATE KEY-----/,
+  /^kind: "?Secret"?\s*$|"kind":\s*"Secret"/m,
+  /client-key-data:/,
+  /^(?:PASSWORD|.*_PASSWORD)=/m,
+  /^[ \t]*"?(?:password|passwordHash|token)"?:\s*"?[^\s"]/m,
+  // A proxy with its user.
+  /:\/\/[^\s/@:"]+:[^\s/@"]+@/,
+]
 
 /** True where a file is not to be shown to anybody: private keys, credentials, kubeconfigs, Secrets. */
 export function isSecretFile({ path, text }: BootstrapFile): boolean {
-  return secretPath.test(path) || secretText.test(text)
+  return secretPath.test(path) || secretTexts.some((pattern) => pattern.test(text)) || isListWithSecret(text)
+}
+
+/** Elsewhere `kind: Secret` within a document only speaks of one, as the overrides of the ClusterVersion do. */
+function isListWithSecret(text: string): boolean {
+  return /^kind: "?List"?\s*$/m.test(text) && /^[ \t]+(?:- )?kind: "?Secret/m.test(text)
 }

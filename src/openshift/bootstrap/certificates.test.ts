@@ -82,7 +82,7 @@ test('those of a day are told from others, and the first to end says until when 
 })
 
 test('a key beside a certificate is its own, another, or unreadable', async () => {
-  const authority = await makeSiteAuthority({ now })
+  const authority = await makeSiteAuthority({ now, name: 'Site CA' })
   const [one, other] = [await authority.issue({ hosts: ['a'] }), await authority.issue({ hosts: ['b'] })]
   const config = ignitionConfig({
     [`${tls}/one.crt`]: one.cert + authority.pem,
@@ -100,7 +100,7 @@ test('a key beside a certificate is its own, another, or unreadable', async () =
 })
 
 test('what is cut off or is none is told with its place', async () => {
-  const { pem } = await makeSiteAuthority({ now })
+  const { pem } = await makeSiteAuthority({ now, name: 'Site CA' })
   const whole = pem.trimEnd()
   const cut = whole.split('\n').slice(0, 3)
   const text = [...cut, whole, '-----BEGIN CERTIFICATE-----', 'AA=='].join('\n')

@@ -52,8 +52,11 @@ export function scriptImages(config: {
   readonly units: readonly BootstrapUnit[]
 }): ScriptImages {
   const scripts = [...config.files.values()].filter(isScript)
-  const commands = new Map(scripts.map((file) => [file.path, shellCommands(file.text)]))
-  const askers = askingFunctions([...commands.values()].flat())
+  const speaking = scripts.filter(({ text }) => speaksOfImages.test(text))
+  const askers = askingFunctions(speaking.flatMap(({ text }) => shellCommands(text)))
+  const callsAsker = ({ text }: BootstrapFile) => [...askers].some((name) => text.includes(name))
+  const read = scripts.filter((file) => speaking.includes(file) || callsAsker(file))
+  const commands = new Map(read.map((file) => [file.path, shellCommands(file.text)]))
   const unresolved: ScriptImages['unresolved'][number][] = []
   const questions = [...commands].flatMap(([file, own]) => questionsOf(file, own, { askers, unresolved }))
   return {
@@ -69,6 +72,9 @@ export function scriptImages(config: {
     unresolved,
   }
 }
+
+/** To read a script line by line takes time that the others need not cost. */
+const speaksOfImages = /\b(?:image_for|podman|skopeo|crictl)\b|docker:\/\/|@sha256:|IMAGE=|Image=/
 
 function isScript({ path, text }: BootstrapFile): boolean {
   return /^#!.*\b(?:ba|da|k)?sh\b/.test(text) || path.endsWith('.sh')

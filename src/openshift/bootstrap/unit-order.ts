@@ -6,6 +6,7 @@
  *
  * Source: systemd.unit(5), systemd.target(5), podman-systemd.unit(5).
  */
+import { redact } from '../../errors/redact.ts'
 import type { BootstrapFile, BootstrapFiles, Evidence } from './bootstrap-file.ts'
 import type { BootstrapUnit } from './bootstrap-units.ts'
 import { type Before, circlesOf, ranksOf } from './unit-graph.ts'
@@ -28,7 +29,7 @@ export interface OrderedUnit {
   readonly isMasked: boolean
   /** `ConditionPathExists=!/x`, as written. */
   readonly conditions: readonly string[]
-  /** Commands in order, without the characters that systemd takes before them. */
+  /** Commands in order, without the characters that systemd takes before them, and without passwords. */
   readonly runs: readonly string[]
   /** `on-failure` and the like. */
   readonly restart?: string
@@ -130,7 +131,7 @@ function described({ name, settings, unit }: ReadUnit): Omit<OrderedUnit, Placin
     ...(restart !== undefined && { restart }),
     isMasked: unit?.isMasked === true,
     conditions: conditions.map((one) => `${one.name}=${one.value}`),
-    runs: commandsOf(settings).map(({ value }) => value),
+    runs: commandsOf(settings).map(({ value }) => redact(value)),
     dropIns: (unit?.dropIns ?? []).map((one) => one.name),
   }
 }
