@@ -15,8 +15,13 @@ import { isEmpty, syntaxFindings } from './yaml-syntax.ts'
 
 /** @throws KnownError FILE_UNREADABLE */
 export async function readTextFile(path: string): Promise<string> {
+  return (await readBytesFile(path)).toString('utf8')
+}
+
+/** @throws KnownError FILE_UNREADABLE */
+export async function readBytesFile(path: string): Promise<Buffer> {
   try {
-    return await readFile(path, 'utf8')
+    return await readFile(path)
   } catch (cause) {
     if (!hasSystemCode(cause, 'ENOENT', 'EACCES', 'EISDIR', 'ENOTDIR')) throw cause
     const why =
