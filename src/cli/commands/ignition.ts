@@ -1,10 +1,16 @@
 import type { Command } from 'commander'
 import type { CommandHost } from '../command-host.ts'
 import { defineInspect } from './ignition-inspect.ts'
+import { definePatch } from './ignition-patch.ts'
+import { definePointer } from './ignition-pointer.ts'
+import { defineSize } from './ignition-size.ts'
 
 export function define(command: Command, host: CommandHost): void {
   command.description(
     'Looks into Ignition configs, checks, changes and compares them, and writes what they would make.',
   )
   defineInspect(command.command('inspect'), host)
+  definePatch(command.command('patch'), host)
+  defineSize(command.command('size'), host)
+  definePointer(command.command('pointer'), host)
 }
