@@ -11,8 +11,8 @@ export const componentNames: readonly string[] = `
   cloud-network-config-controller cluster-authentication-operator cluster-autoscaler cluster-autoscaler-operator
   cluster-baremetal-operator cluster-bootstrap cluster-capi-controllers cluster-capi-operator
   cluster-cloud-controller-manager-operator cluster-config-api cluster-config-operator
-  cluster-control-plane-machine-set-operator cluster-csi-snapshot-controller-operator cluster-dns-operator cluster-etcd-operator
-  cluster-image-registry-operator cluster-ingress-operator cluster-kube-apiserver-operator
+  cluster-control-plane-machine-set-operator cluster-csi-snapshot-controller-operator cluster-dns-operator
+  cluster-etcd-operator cluster-image-registry-operator cluster-ingress-operator cluster-kube-apiserver-operator
   cluster-kube-cluster-api-operator cluster-kube-controller-manager-operator cluster-kube-scheduler-operator
   cluster-kube-storage-version-migrator-operator cluster-machine-approver cluster-monitoring-operator
   cluster-network-operator cluster-node-tuning-operator cluster-olm-operator cluster-openshift-apiserver-operator
