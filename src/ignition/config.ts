@@ -37,12 +37,21 @@ export interface Resource {
   readonly source?: string | null
   /** `gzip`, or nothing. */
   readonly compression?: string | null
-  readonly httpHeaders?: readonly { readonly name: string; readonly value?: string | null }[]
-  /** `sha256-HEX` or `sha512-HEX` of the bytes after decompression. */
-  readonly verification?: { readonly hash?: string | null }
+  readonly httpHeaders?: readonly HttpHeader[]
+  readonly verification?: Verification
 }
 
-interface Owner {
+export interface HttpHeader {
+  readonly name: string
+  readonly value?: string | null
+}
+
+export interface Verification {
+  /** `sha256-HEX` or `sha512-HEX` of the bytes after decompression. */
+  readonly hash?: string | null
+}
+
+export interface Owner {
   readonly id?: number | null
   readonly name?: string | null
 }
@@ -76,26 +85,81 @@ export interface Storage {
   readonly directories?: readonly Directory[]
   readonly links?: readonly Link[]
   readonly disks?: readonly Disk[]
-  readonly raid?: readonly {
-    readonly name: string
-    readonly devices?: readonly string[]
-    readonly level?: string | null
-  }[]
+  readonly raid?: readonly Raid[]
   readonly filesystems?: readonly Filesystem[]
-  readonly luks?: readonly { readonly name: string; readonly device?: string | null; readonly keyFile?: Resource }[]
+  readonly luks?: readonly Luks[]
 }
 
-interface Disk {
+export interface Disk {
   readonly device: string
   readonly wipeTable?: boolean | null
-  readonly partitions?: readonly Readonly<Record<string, unknown>>[]
+  readonly partitions?: readonly Partition[]
 }
 
-interface Filesystem {
+export interface Partition {
+  /** 0 or absent: the next that is free. */
+  readonly number?: number
+  readonly label?: string | null
+  readonly guid?: string | null
+  readonly typeGuid?: string | null
+  readonly startMiB?: number | null
+  /** 0: as far as it goes. */
+  readonly sizeMiB?: number | null
+  readonly resize?: boolean | null
+  readonly shouldExist?: boolean | null
+  readonly wipePartitionEntry?: boolean | null
+}
+
+export interface Raid {
+  readonly name: string
+  readonly devices?: readonly string[]
+  readonly level?: string | null
+  readonly options?: readonly string[]
+  readonly spares?: number | null
+}
+
+export interface Filesystem {
   readonly device: string
   readonly format?: string | null
   readonly path?: string | null
   readonly label?: string | null
+  readonly uuid?: string | null
+  readonly options?: readonly string[]
+  readonly mountOptions?: readonly string[]
+  readonly wipeFilesystem?: boolean | null
+}
+
+export interface Luks {
+  readonly name: string
+  readonly device?: string | null
+  readonly keyFile?: Resource
+  readonly label?: string | null
+  readonly uuid?: string | null
+  readonly options?: readonly string[]
+  readonly openOptions?: readonly string[]
+  readonly discard?: boolean | null
+  readonly wipeVolume?: boolean | null
+  readonly clevis?: Clevis | null
+  readonly cex?: { readonly enabled?: boolean | null }
+}
+
+export interface Clevis {
+  readonly custom?: ClevisCustom | null
+  readonly tang?: readonly Tang[]
+  readonly threshold?: number | null
+  readonly tpm2?: boolean | null
+}
+
+export interface ClevisCustom {
+  readonly pin?: string | null
+  readonly config?: string | null
+  readonly needsNetwork?: boolean | null
+}
+
+export interface Tang {
+  readonly url: string
+  readonly thumbprint?: string | null
+  readonly advertisement?: string | null
 }
 
 export interface Unit {
