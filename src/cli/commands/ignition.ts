@@ -4,12 +4,14 @@ import { defineInspect } from './ignition-inspect.ts'
 import { definePatch } from './ignition-patch.ts'
 import { definePointer } from './ignition-pointer.ts'
 import { defineSize } from './ignition-size.ts'
+import { defineValidate } from './ignition-validate.ts'
 
 export function define(command: Command, host: CommandHost): void {
   command.description(
     'Looks into Ignition configs, checks, changes and compares them, and writes what they would make.',
   )
   defineInspect(command.command('inspect'), host)
+  defineValidate(command.command('validate'), host)
   definePatch(command.command('patch'), host)
   defineSize(command.command('size'), host)
   definePointer(command.command('pointer'), host)
