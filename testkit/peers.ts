@@ -18,6 +18,7 @@ export type Peer =
   | 'gpg'
   | 'go'
   | 'ignition-validate'
+  | 'ignition-validate-new'
   | 'jq'
   | 'systemd-analyze'
   | 'ignition'
