@@ -271,3 +271,12 @@ test('kernel arguments go into configs of 3.3 and later only', () => {
 test('a config of specification 2.x is not patched', () => {
   assert.throws(() => applyChanges('{"ignition":{"version":"2.2.0"}}', 'a.ign', none), { code: 'IGNITION_INVALID' })
 })
+
+test('a file that becomes readable for more than before is told', () => {
+  const before = config([{ path: '/etc/key', mode: 0o600, contents: { source: 'data:,old' } }])
+  const idsFor = (mode: number) =>
+    applyChanges(before, 'a.ign', { ...none, files: [file('/etc/key', 'new', { mode })] }).findings.map(({ id }) => id)
+  assert.deepEqual(idsFor(0o644), ['ignition.patch-mode-wider'])
+  assert.deepEqual(idsFor(0o600), [])
+  assert.deepEqual(idsFor(0o400), [])
+})

@@ -90,6 +90,21 @@ function writeFileEntry(context: Context, file: PatchedFile): void {
   if (needed.length === 0) return
   if (isSecret(file.path, before)) secrets.push(file.path)
   if (before !== undefined) findings.push(...lossesOf(file, before))
+  findings.push(...widerMode(file, entry.mode ?? 0o644))
+}
+
+/** A patch that says no mode makes a private file readable, which hardly anybody means. */
+function widerMode({ path, mode, part }: PatchedFile, before: number): readonly Finding[] {
+  if (part !== 'files' || (mode & ~before) === 0) return []
+  const octal = (bits: number) => `0${bits.toString(8).padStart(3, '0')}`
+  return [
+    finding({
+      id: 'ignition.patch-mode-wider',
+      severity: 'warning',
+      summary: `${path} had mode ${octal(before)}, and gets ${octal(mode)}`,
+      remedy: `Where that is not meant, write mode: "${octal(before)}" in the patch.`,
+    }),
+  ]
 }
 
 function lossesOf(file: PatchedFile, before: Uint8Array): readonly Finding[] {
