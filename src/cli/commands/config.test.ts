@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { runCli } from '../../../testkit/run-cli.ts'
 import { tempDir } from '../../../testkit/temp-dir.ts'
+import { parseRegistriesConf } from '../../registries/parse.ts'
 
 /** A folder with `isc.yaml` in it, where commands run. */
 async function folderWith(t: TestContext, text: string): Promise<string> {
@@ -62,4 +63,45 @@ test('mirror refuses what it does not carry out with 78, at its place, before it
   const { status, stderr } = await runCli(['mirror', '-c', 'isc.yaml', 'docker://127.0.0.1:1/x'], { cwd })
   assert.equal(status, 78)
   assert.match(stderr, /^error CONFIG_INVALID: isc\.yaml:5:5: mirror\.additionalImages\[0\]\.name: .* not carried out/)
+})
+
+test('config registries prints what nodes get out of mirror sets and image configuration, or why they get nothing', async (t) => {
+  const directory = await tempDir(t)
+  const set = (policy: string) => `apiVersion: config.openshift.io/v1
+kind: ImageDigestMirrorSet
+metadata: {name: release}
+spec:
+  imageDigestMirrors:
+  - source: quay.io/openshift-release-dev/ocp-release
+    mirrors: [mirror.lab:8443/ocp/release-images]
+    mirrorSourcePolicy: ${policy}
+`
+  const image = `apiVersion: config.openshift.io/v1
+kind: Image
+metadata: {name: cluster}
+spec:
+  registrySources: {insecureRegistries: [mirror.lab:8443]}
+`
+  await writeFile(join(directory, 'idms.yaml'), set('NeverContactSource'))
+  await writeFile(join(directory, 'image.yaml'), image)
+  const { status, stdout, stderr } = await runCli(['config', 'registries', directory])
+  assert.deepEqual([status, stderr], [0, ''])
+  const { registries } = parseRegistriesConf(stdout, 'node.conf')
+  assert.deepEqual(
+    registries.map(({ prefix, blocked, mirrors }) => [prefix, blocked, mirrors]),
+    [
+      ['mirror.lab:8443', false, []],
+      [
+        'quay.io/openshift-release-dev/ocp-release',
+        true,
+        [{ location: 'mirror.lab:8443/ocp/release-images', insecure: true, pullFromMirror: 'digest-only' }],
+      ],
+    ],
+  )
+  const old = await runCli(['config', 'registries', join(directory, 'image.yaml'), '--nodes', '4.12'])
+  assert.deepEqual([old.status, /pull-from-mirror/.test(old.stdout)], [0, false])
+  await writeFile(join(directory, 'other.yaml'), set('AllowContactingSource'))
+  const refused = await runCli(['config', 'registries', directory])
+  assert.deepEqual([refused.status, refused.stdout], [1, ''])
+  assert.match(refused.stderr, /conflicting mirrorSourcePolicy is set for the same source/)
 })

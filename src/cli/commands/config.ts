@@ -8,6 +8,7 @@ import { writeStaged } from '../../mirror/staged-write.ts'
 import type { CommandHost } from '../command-host.ts'
 import type { CliContext, ExitStatus } from '../context.ts'
 import { renderChanges, renderConfigFindings } from '../render/config-findings.ts'
+import { defineRegistries } from './config-registries.ts'
 
 const checkExamples = `
 Exit status: 0 sallyport mirror or delete takes each file; 78 at least one would be refused.
@@ -31,10 +32,13 @@ then, as the first line of a configuration, for editors with the YAML language s
   # yaml-language-server: $schema=isc.schema.json`
 
 export function define(command: Command, host: CommandHost): void {
-  command.description('Looks at what oc-mirror and sallyport are configured with: checks it, updates it, describes it.')
+  command.description(
+    'Looks at what oc-mirror, sallyport and the nodes are configured with: checks it, updates it, describes it.',
+  )
   defineCheck(command.command('check'), host)
   defineConvert(command.command('convert'), host)
   defineSchema(command.command('schema'), host)
+  defineRegistries(command.command('registries'), host)
 }
 
 function defineCheck(command: Command, host: CommandHost): void {

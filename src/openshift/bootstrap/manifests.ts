@@ -45,7 +45,8 @@ export function manifestDocument({ text }: Manifest): Readonly<Record<string, un
   }
 }
 
-function manifestsOf(file: BootstrapFile): readonly Manifest[] {
+/** The documents of one file, wherever it is. */
+export function manifestsOf(file: Pick<BootstrapFile, 'path' | 'text'>): readonly Manifest[] {
   const { path, text } = file
   if (/^\s*\{/.test(text)) return parsedManifests(file)
   const starts = [0, ...[...text.matchAll(/^---(?:[ \t].*)?\r?\n/gm)].map(({ index, 0: mark }) => index + mark.length)]
@@ -74,7 +75,7 @@ function field(text: string, pattern: RegExp): string | undefined {
 }
 
 /** For JSON, Lists, and YAML that is written in an unusual way. */
-function parsedManifests({ path, text }: BootstrapFile, line = 1): readonly Manifest[] {
+function parsedManifests({ path, text }: Pick<BootstrapFile, 'path' | 'text'>, line = 1): readonly Manifest[] {
   const documents = text.trimStart().startsWith('{') ? [plainJson(text)] : plainYaml(text)
   return documents
     .flatMap((document) => itemsOf(document))

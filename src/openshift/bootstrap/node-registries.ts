@@ -9,6 +9,7 @@
  */
 import { type Finding, finding } from '../../errors/finding.ts'
 import { KnownError } from '../../errors/known-error.ts'
+import type { Reference } from '../../oci/reference.ts'
 import { type ClusterRegistries, type MirrorSet, nodeRegistriesConf } from '../../registries/node-conf.ts'
 import type { RegistriesConf } from '../../registries/registries-conf.ts'
 import type { BootstrapConfig } from './bootstrap-config.ts'
@@ -25,13 +26,27 @@ export interface NodeRegistries {
 }
 
 export function nodeRegistries(bootstrap: BootstrapConfig): NodeRegistries {
-  const isOld = isBefore413(bootstrap)
-  const all = effective(bootstrap.manifests).filter(({ kind, apiVersion }) => isMirrorKind(kind, apiVersion))
+  return registriesOf(effective(bootstrap.manifests), {
+    isOld: isBefore413(bootstrap),
+    ...(bootstrap.releaseImage?.reference && { releaseImage: bootstrap.releaseImage.reference }),
+  })
+}
+
+interface NodesFacts {
+  /** True for nodes of 4.12 and before. */
+  readonly isOld?: boolean
+  /** By digest, as the nodes ask for it. */
+  readonly releaseImage?: Reference
+}
+
+/** The same for the resources of a cluster that is there: those that `oc apply` takes. */
+export function registriesOf(manifests: readonly Manifest[], facts: NodesFacts = {}): NodeRegistries {
+  const { isOld = false, releaseImage } = facts
+  const all = manifests.filter(({ kind, apiVersion }) => isMirrorKind(kind, apiVersion))
   const isUnseen = ({ kind }: Manifest) => isOld && (kind === 'ImageDigestMirrorSet' || kind === 'ImageTagMirrorSet')
   const seen = all.filter((manifest) => !isUnseen(manifest))
   const read = seen.map((manifest) => ({ manifest, document: manifestDocument(manifest) }))
   const findings = [...all.filter(isUnseen).map(unseen), ...read.flatMap(broken)]
-  const releaseImage = bootstrap.releaseImage?.reference
   const cluster = { ...clusterRegistries(read), ...(releaseImage !== undefined && { releaseImage }) }
   try {
     const conf = nodeRegistriesConf(cluster)
