@@ -3,7 +3,7 @@
  *
  * Nothing is read or written here, so that everything is known, and every fault told, before the first file appears.
  */
-import type { Finding } from '../errors/finding.ts'
+import { type Finding, finding } from '../errors/finding.ts'
 import { encodeDataUrl } from '../ignition/data-url.ts'
 import { applyChanges, openForPatching, type PatchEffect } from '../ignition/patch/apply-changes.ts'
 import { judgeKernelArguments } from '../ignition/patch/kernel-arguments.ts'
@@ -13,6 +13,7 @@ import { workOutPatch } from '../ignition/patch/patch-changes.ts'
 import { applyUndo, placeName, type UndoStep } from '../ignition/patch/undo.ts'
 import { judgePointer } from '../ignition/pointer/judge-pointer.ts'
 import { type PointerTarget, pointerConfig } from '../ignition/pointer/pointer-config.ts'
+import { validateIgnition } from '../ignition/validate.ts'
 import { checkRegistriesDropIns } from '../openshift/check-registries-drop-ins.ts'
 import { judgeForNodes, type MachineConfigFile, renderMachineConfigs } from '../openshift/machine-config.ts'
 
@@ -69,6 +70,8 @@ export function patchIgnition(config: NamedConfig, patch: IgnitionPatch, wishes:
     ...(kernelArguments ? judgeKernelArguments(kernelArguments, base.version, { isForNodes }) : []),
     ...patched.findings,
     ...(layered?.findings ?? []),
+    ...becameInvalid(config, patched.text),
+    ...(overlay === undefined ? [] : refusals('the overlay', overlay)),
     ...(parent?.findings ?? []),
     ...(isForNodes ? judgeForNodes(changes) : []),
   ]
@@ -119,7 +122,26 @@ function parentOf(
   const targets = [target(parent.bootstrapUrl, config.text, 'sha512'), last]
   const request = { version, via: 'merge' as const, targets, ca: parent.ca }
   const text = JSON.stringify(pointerConfig(request))
-  return { text, findings: judgePointer(request, { now, sizeBytes: Buffer.byteLength(text) }) }
+  return { text, findings: judgePointer(request, { now, text }) }
+}
+
+/** The last net: what Ignition took before, it has to take afterwards. */
+function becameInvalid(config: NamedConfig, patched: string): readonly Finding[] {
+  const found = refusals(config.name, patched)
+  return found.length > 0 && refusals(config.name, config.text).length === 0 ? found : []
+}
+
+function refusals(name: string, text: string): readonly Finding[] {
+  return validateIgnition(text)
+    .entries.filter(({ severity }) => severity === 'error')
+    .map(({ path, message }) =>
+      finding({
+        id: 'ignition.patch-invalid',
+        severity: 'error',
+        summary: `${name} would be refused by Ignition afterwards: ${path}: ${message}`,
+        remedy: 'Change that part of the patch; nothing was written.',
+      }),
+    )
 }
 
 /** What is told of the config in place is told of the overlay too. */

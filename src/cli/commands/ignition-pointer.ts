@@ -74,7 +74,7 @@ async function run(name: string, options: Options, context: CliContext): Promise
   const pointer = JSON.stringify(pointerConfig(request))
   const platform = platformLimits.find((one) => one.name === asked)
   const sizeBytes = Buffer.byteLength(pointer)
-  const findings = judgePointer(request, { now: new Date(clock.now()), platform, sizeBytes })
+  const findings = judgePointer(request, { now: new Date(clock.now()), platform, text: pointer })
   const isRefused = hasErrors(findings)
   if (!isRefused && gzip !== undefined) await writeIgnitionFile(resolve(cwd, gzip), gzipped(bytes), mode)
   if (!isRefused && output !== undefined) await writeIgnitionFile(resolve(cwd, output), pointer, mode)

@@ -147,11 +147,17 @@ test('units and their drop-ins are put together, and broken ones are refused', (
   const wrong: readonly Omit<IgnitionPatch, 'name'>[] = [
     { units: [{ name: 'a', contents }] },
     { units: [{ name: 'a.service' }] },
-    { units: [{ name: 'a.service', contents: 'ExecStart' }] },
+    { units: [{ name: 'a.service', contents: '[Unit' }] },
+    { units: [{ name: 'a.service', contents: '[Unit]\nA=b\nc\n' }] },
+    { units: [{ name: 'a.service', contents: `[Unit]\nDescription=${'x'.repeat(3000)}\n` }] },
     { dropins: [{ unit: 'a.service', name: 'a', contents }] },
     { dropins: [1, 2].map(() => ({ unit: 'a.service', name: 'a.conf', contents })) },
   ]
   for (const patch of wrong) assert.deepEqual(workOut(patch).ids, ['error ignition.patch-unit-invalid'])
+  for (const stray of ['ExecStart', 'A=b', '# x\n\nA=b\n[Unit]\n'])
+    assert.deepEqual(workOut({ units: [{ name: 'a.service', contents: stray }] }).ids, [
+      'warning ignition.patch-unit-line',
+    ])
 })
 
 test('paths that Ignition would refuse, and paths that are written twice, are refused', () => {

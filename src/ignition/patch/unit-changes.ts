@@ -1,5 +1,6 @@
 /** Units and drop-ins of a patch, put together by unit. */
 import { type Finding, finding } from '../../errors/finding.ts'
+import { readUnit } from '../unit-syntax.ts'
 import type { DropinPatch, IgnitionPatch, PatchedUnit, UnitPatch } from './patch.ts'
 
 /** What Ignition takes (coreos/ignition `config/v3_6/types/unit.go:validateName`). */
@@ -48,16 +49,26 @@ function judgeName(name: string): readonly Finding[] {
   return unitName.test(name) ? [] : [invalid(`units: "${name}" is no name of a unit: NAME.service, NAME.mount, …`)]
 }
 
-/** The first line that is no section, assignment, comment, or continuation of one. */
 function judgeContents(name: string, contents: string | undefined): readonly Finding[] {
-  let isContinued = false
-  for (const [index, line] of (contents ?? '').split('\n').entries()) {
-    const isComment = /^\s*(?:[#;]|$)/.test(line)
-    if (!isContinued && !isComment && !/^\s*(?:\[[^\]]+\]\s*$|[^=\s[][^=]*=)/.test(line))
-      return [invalid(`units: ${name}, line ${index + 1} is neither a section nor an assignment`)]
-    if (!isComment) isContinued = line.endsWith('\\')
-  }
-  return []
+  const syntax = readUnit(contents ?? '')
+  if ('fault' in syntax) return [invalid(`units: ${name}: ${syntax.fault}`)]
+  const line = strayLine(contents ?? '')
+  if (line === undefined) return []
+  return [
+    finding({
+      id: 'ignition.patch-unit-line',
+      severity: 'warning',
+      summary: `units: ${name}, line ${line} is in no section: systemd passes it over`,
+      remedy: 'Correct it in the patch; systemd-analyze verify FILE says more.',
+    }),
+  ]
+}
+
+/** Counted from 1: the first line that says something, where that is no section. Ignition itself passes over what is before one. */
+function strayLine(contents: string): number | undefined {
+  const lines = contents.split('\n')
+  const first = lines.findIndex((line) => !/^\s*(?:[#;]|$)/.test(line))
+  return first < 0 || /^\s*\[/.test(lines[first] ?? '') ? undefined : first + 1
 }
 
 function twice(units: readonly UnitPatch[], dropins: readonly DropinPatch[]): readonly Finding[] {

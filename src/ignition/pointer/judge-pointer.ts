@@ -2,6 +2,7 @@
 import { type Finding, finding } from '../../errors/finding.ts'
 import { judgeTrusted } from '../patch/trust-anchors.ts'
 import { type PlatformLimit, storedBytes } from '../size/platform-limits.ts'
+import { validateIgnition } from '../validate.ts'
 import { type PointerRequest, type PointerTarget, schemeOf } from './pointer-config.ts'
 
 /** What Ignition fetches from (coreos/ignition `config/v3_6/types/url.go:validateURL`); `data` needs no pointer. */
@@ -10,18 +11,30 @@ const schemes = ['http', 'https', 'tftp', 's3', 'arn', 'gs']
 export interface PointerContext {
   readonly now: Date
   readonly platform?: PlatformLimit | undefined
-  /** Bytes of the pointer as it is written. */
-  readonly sizeBytes: number
+  /** The pointer as it is written. */
+  readonly text: string
 }
 
 export function judgePointer({ targets, ca }: PointerRequest, context: PointerContext): readonly Finding[] {
-  const { now, platform, sizeBytes } = context
-  return [
+  const { now, platform, text } = context
+  const findings = [
     ...targets.flatMap((target) => [...judgeUrl(target), ...judgeTransport(target)]),
     ...(ca === undefined ? [] : [...judgeTrusted(ca, 'the CA', now), ...judgeUse(targets)]),
     ...targets.flatMap((target) => (platform === undefined ? [] : judgePlatform(target, platform))),
-    ...(platform === undefined ? [] : judgeSize(sizeBytes, platform)),
+    ...(platform === undefined ? [] : judgeSize(Buffer.byteLength(text), platform)),
   ]
+  return findings.some(({ severity }) => severity === 'error') ? findings : [...findings, ...judgeText(text)]
+}
+
+/** What nothing above has a better word for. */
+function judgeText(text: string): readonly Finding[] {
+  const errors = validateIgnition(text).entries.filter(({ severity }) => severity === 'error')
+  return errors.map(({ path, message }) =>
+    told('invalid', 'error', [
+      `Ignition would refuse the pointer: ${path}: ${message}`,
+      'Write the URL with what is special in it percent-encoded.',
+    ]),
+  )
 }
 
 function judgeUrl({ url, isGzip }: PointerTarget): readonly Finding[] {

@@ -15,8 +15,8 @@ function request(target: Partial<PointerTarget> = {}, more: Partial<PointerReque
 
 function idsOf(asked: PointerRequest, platformName?: string): readonly string[] {
   const platform = platformLimits.find(({ name }) => name === platformName)
-  const sizeBytes = JSON.stringify(pointerConfig(asked)).length
-  return judgePointer(asked, { now: new Date(), platform, sizeBytes }).map(({ id, severity }) => `${severity} ${id}`)
+  const text = JSON.stringify(pointerConfig(asked))
+  return judgePointer(asked, { now: new Date(), platform, text }).map(({ id, severity }) => `${severity} ${id}`)
 }
 
 test('a pointer says where, with the hash of the decompressed bytes, and whom to trust', async (t) => {
@@ -59,6 +59,8 @@ test('a pointer that Ignition would refuse, or could never fetch, is an error', 
   }
   for (const url of ['ftp://a/b', 'web.lab/b.ign', '/b.ign', ''])
     assert.deepEqual(idsOf(request({ url })), ['error ignition.pointer-url'], url)
+  for (const url of ['https://web.lab/%zz', 's3://b/o?versionId='])
+    assert.deepEqual(idsOf(request({ url })), ['error ignition.pointer-invalid'], url)
   assert.deepEqual(idsOf(request({}, { ca: 'none' })), ['error ignition.patch-trust-invalid'])
 })
 
