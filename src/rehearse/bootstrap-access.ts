@@ -88,7 +88,7 @@ export function openBootstrapAccess(bootstrap: BootstrapConfig, settings: Access
     isOutside,
     resolveName,
     probed: () => Promise.all(probes.values()),
-    pull: (reference) => puller.pull(reference),
+    pull: async (reference) => refusedBy(bootstrap, reference) ?? puller.pull(reference),
     pullAsOc: (reference, file) => {
       const known = ocPullers.get(file) ?? pullerFor(mirrorsOfFile(bootstrap, file))
       ocPullers.set(file, known)
@@ -97,6 +97,14 @@ export function openBootstrapAccess(bootstrap: BootstrapConfig, settings: Access
     release: once(() => readRelease(bootstrap, { puller, client, architecture, signal })),
     close: () => client.close(),
   }
+}
+
+/** podman, CRI-O and ostree end with a registries.conf that does not load before they ask anybody. */
+function refusedBy({ registries }: BootstrapConfig, reference: string): Pull | undefined {
+  const [error] = registries.errors
+  if (error === undefined) return undefined
+  const message = `initializing source docker://${reference}: loading registries configuration: ${error.message}`
+  return { kind: 'failed', reference, message, endpoints: [], error }
 }
 
 function credentialsOf({ credentials }: BootstrapConfig): CredentialsProvider {

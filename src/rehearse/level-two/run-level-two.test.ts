@@ -76,6 +76,26 @@ for (const era of ['4.14', '4.16', '4.19', '4.21'] as const) {
   })
 }
 
+test('a unit that waits for machines which are not there is no fault', async (t) => {
+  const site = await siteFor(t, { bootstrap: { platform: 'baremetal' } })
+  if (!site) return
+  const report = await rehearsed(t, site)
+  assert.equal(report.isComplete, true)
+  assert.deepEqual(levelTwoFindings(report), [])
+  assert.equal(outcomes(report)['master-bmh-update.service'], 'running')
+})
+
+test('a drop-in that podman refuses keeps every pull from beginning', async (t) => {
+  const site = await siteFor(t, { era: '4.16' })
+  if (!site) return
+  const contents = { source: 'data:,%5Bregistries.insecure%5D%0Aregistries%20%3D%20%5B%22a.test%22%5D%0A' }
+  const document = JSON.parse(site.ignition)
+  document.storage.files.push({ path: '/etc/containers/registries.conf.d/99-old.conf', contents })
+  const report = await rehearsed(t, site, { text: JSON.stringify(document) })
+  assert.equal(outcomes(report)['release-image.service'], 'looping at pull-release-image')
+  assert.match(levelTwoFindings(report)[0]?.evidence ?? '', /registry must be in v2 format but is in v1/)
+})
+
 test('without the node image the host gets no further than node-image-pull, which leaves no record', async (t) => {
   const site = await siteFor(t, { era: '4.21' })
   if (!site) return

@@ -114,12 +114,19 @@ async function defaultTarget({ files }: BootstrapConfig, { sandbox, root, logOf 
   return multiUser
 }
 
+interface StartingUnit {
+  /** Units that come after it may start. */
+  readonly started: Promise<void>
+  readonly ended: Promise<void>
+}
+
 /** Starts units in their order and keeps what became of them. */
 class Boot {
   readonly #place: UnitPlace
   readonly #running: Map<string, UnitRun>
   readonly #options: LevelTwoOptions
   readonly #results = new Map<string, RehearsedUnit>()
+  #isStopped = false
 
   constructor(place: UnitPlace, running: Map<string, UnitRun>, options: LevelTwoOptions) {
     this.#place = place
@@ -137,44 +144,52 @@ class Boot {
   }
 
   stop(outcome: 'timed-out'): void {
+    this.#isStopped = true
     for (const run of this.#running.values()) run.stop(outcome)
   }
 
-  /** Resolves once bootkube has ended and the others had their time to notice. */
+  /** Resolves once bootkube has ended and the others had their time to notice: what still waits then, waits for a cluster. */
   async reach(plan: readonly PlannedUnit[]): Promise<void> {
-    const ends = new Map<string, Promise<void>>()
+    const starts = new Map<string, StartingUnit>()
     for (const unit of plan) {
       if (this.#results.get(unit.name)?.outcome === 'succeeded') continue
+      const before = unit.after.flatMap((name) => starts.get(name)?.started ?? [])
+      starts.set(unit.name, this.#startAfter(unit, before))
+    }
+    const all = Promise.all([...starts.values()].map(({ ended }) => ended))
+    const main = starts.get(mainUnit)
+    if (main !== undefined) {
+      await main.ended
+      for (const run of this.#running.values()) if (run.isResident) run.stop('running')
+      const stopRest = () => {
+        for (const run of this.#running.values()) run.stop('running')
+      }
+      const cancel = this.#options.clock.after(graceMs, stopRest)
+      await all.finally(cancel)
+    }
+    await all
+  }
+
+  #startAfter(unit: PlannedUnit, before: readonly Promise<void>[]): StartingUnit {
+    const { promise: started, resolve: onStarted } = Promise.withResolvers<void>()
+    const ended = Promise.all(before).then(async () => {
       const because = this.#whyNot(unit)
       if (because !== undefined) this.#keep({ ...notStarted(unit), outcome: 'not-started', because })
       else if (!(await this.#isWanted(unit))) this.#keep({ ...notStarted(unit), outcome: 'condition-failed' })
-      else {
-        const { started, ended } = this.#start(unit)
-        ends.set(unit.name, ended)
-        await started
-      }
-    }
-    await ends.get(mainUnit)
-    for (const run of this.#running.values()) if (run.isResident) run.stop('running')
-    const cancel = this.#options.clock.after(graceMs, () => {
-      for (const run of this.#running.values()) run.stop('running')
-    })
-    await Promise.all(ends.values())
-    cancel()
-  }
-
-  /** `started`: units that come after it may start. */
-  #start(unit: PlannedUnit): { readonly started: Promise<void>; readonly ended: Promise<void> } {
-    const run = new UnitRun(unit, this.#place)
-    this.#running.set(unit.name, run)
-    this.#options.onUnit?.(unit.name, 'started')
-    const { promise: started, resolve: onStarted } = Promise.withResolvers<void>()
-    const ended = run.run(onStarted).then((result) => {
-      this.#running.delete(unit.name)
-      this.#keep(result)
+      else await this.#run(unit, onStarted)
       onStarted()
     })
     return { started: isOneshot(unit) ? ended : started, ended }
+  }
+
+  async #run(unit: PlannedUnit, onStarted: () => void): Promise<void> {
+    const run = new UnitRun(unit, this.#place)
+    this.#running.set(unit.name, run)
+    this.#options.onUnit?.(unit.name, 'started')
+    if (this.#isStopped) run.stop('timed-out')
+    const result = await run.run(onStarted)
+    this.#running.delete(unit.name)
+    this.#keep(result)
   }
 
   #keep(result: RehearsedUnit): void {
@@ -186,7 +201,7 @@ class Boot {
   #whyNot({ requires, after }: PlannedUnit): string | undefined {
     const outcomeOf = (name: string) => this.#results.get(name)?.outcome
     const isDown = (name: string) => ['failed', 'looping', 'timed-out', 'not-started'].includes(outcomeOf(name) ?? '')
-    const neverEnds = (name: string) => ['looping', 'timed-out'].includes(outcomeOf(name) ?? '')
+    const neverEnds = (name: string) => ['looping', 'timed-out', 'running'].includes(outcomeOf(name) ?? '')
     return requires.find(isDown) ?? after.find(neverEnds)
   }
 
