@@ -118,8 +118,8 @@ export function contextOf({ roots }: Pick<ProbeAccess, 'roots'>) {
 }
 
 function httpFailure({ status = 0 }: Found, answer?: IncomingMessage): PullFailure | undefined {
-  if (status === 200 || status === 401) return undefined
   const type = answer?.headers['content-type'] ?? ''
+  if (status === 401 || (status === 200 && !/html/i.test(type))) return undefined
   const said = `${status} ${answer?.statusMessage ?? ''}`.trim()
   if (status === 429) return { fault: 'rate-limited', message: `toomanyrequests: ${said}` }
   if (status === 407) return { fault: 'proxy', message: 'Proxy Authentication Required' }

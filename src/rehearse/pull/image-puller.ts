@@ -153,13 +153,29 @@ export class ImagePuller {
       return { fault: 'platform-missing', message, isFinal: true }
     }
     const { manifest } = chosen
-    const config = await parseImageConfig(client, { reference, config: manifest.config, signal })
+    const config = await this.#config(manifest, reference, client)
+    if ('fault' in config) return { ...config, isFinal: true }
     const missing = await this.#firstMissing(blobsOf(manifest).slice(1), reference, client)
-    if (missing !== undefined) return { ...missing, isFinal: true }
+    if (missing !== undefined) return { ...missing, part: 'layer', isFinal: true }
     const sizeBytes = blobsOf(manifest).reduce((sum, { size }) => sum + size, 0)
     const { digest } = raw.descriptor
     const { isMirror, insecure } = endpoint
     return { endpoint: reference, isMirror, insecure, digest, manifest, sizeBytes, ...config }
+  }
+
+  async #config(
+    { config }: ImageManifest,
+    reference: Reference,
+    client: RegistryClient,
+  ): Promise<Awaited<ReturnType<typeof parseImageConfig>> | PullFailure> {
+    const { signal, credentials } = this.#options
+    try {
+      return await parseImageConfig(client, { reference, config, signal })
+    } catch (error) {
+      signal.throwIfAborted()
+      const failure = await registryFailure(error, { reference, credentials, blob: config })
+      return { ...failure, message: `parsing image configuration: ${failure.message}`, part: 'config' }
+    }
   }
 
   /** The image for this architecture; the reference itself where it is no index. */

@@ -41,6 +41,8 @@ export interface PullFailure {
   readonly message: string
   /** What was asked and answered, where the message does not tell. */
   readonly evidence?: string
+  /** Which blob of the image it is about, where it is about one. */
+  readonly part?: 'config' | 'layer'
 }
 
 /** One endpoint that was tried, or would have been. */
