@@ -65,6 +65,11 @@ export const commands: readonly CommandEntry[] = [
     load: () => import('./commands/ignition.ts'),
   },
   {
+    name: 'rehearse',
+    summary: 'would the bootstrap come up: what it will ask for is asked now, and its scripts are run',
+    load: () => import('./commands/rehearse.ts'),
+  },
+  {
     name: 'resolve',
     summary: 'which endpoints a node would try for an image, in order, and why',
     load: () => import('./commands/resolve.ts'),
