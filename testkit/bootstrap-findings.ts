@@ -45,6 +45,7 @@ export const bootstrapFindings = {
   // Where it looks.
   'registries.conf-invalid': 'containers/image refuses registries.conf, and with it every pull',
   'rehearse.registries-mode': 'registries.conf is for root alone: rpm-ostree cannot read it',
+  'rehearse.no-mirror': 'registries.conf has no mirror at all',
   'rehearse.source-uncovered': 'no entry of registries.conf covers an image: it would be asked for outside',
   'rehearse.tag-reference': 'the release image has a tag and no digest, and mirrors are for digests only',
   'rehearse.blocked': 'the source is blocked and no mirror has the image: there is nowhere else',

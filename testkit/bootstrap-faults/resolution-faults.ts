@@ -58,7 +58,7 @@ const coverageFaults: readonly BootstrapFault[] = [
     id: 'no-mirrors',
     title: 'registries.conf is empty: everything would come from quay.io',
     section: '5.4 #7',
-    expect: 'rehearse.source-uncovered',
+    expect: 'rehearse.no-mirror',
     expectedStage: nodeImagePull,
     inject: ({ document }) => editRegistries(document, () => ''),
   },
