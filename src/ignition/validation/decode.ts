@@ -12,7 +12,7 @@ import { fieldOf, type ListType, type SpecType, type StructType } from './spec-t
 
 export type Decoded = { readonly value: DecodedStruct } | { readonly fault: TypeFault }
 
-/** Only fields of its type; what is absent has no key, but plain texts and numbers that are absent are '' and 0. */
+/** Only fields of its type; what is absent has no key, but a text that may not be absent is ''. */
 export type DecodedStruct = Readonly<Record<string, unknown>>
 
 interface TypeFault extends JsonFault {
@@ -104,11 +104,7 @@ function emptyValue(type: SpecType): unknown {
 
 function emptyStruct(type: StructType): Record<string, unknown> {
   const value: Record<string, unknown> = {}
-  for (const [name, field] of type.fields) {
-    if (field.kind === 'list' || field.isPointer) continue
-    if (field.kind === 'string') value[name] = ''
-    if (field.kind === 'int') value[name] = 0
-  }
+  for (const [name, field] of type.fields) if (field.kind === 'string' && !field.isPointer) value[name] = ''
   return value
 }
 

@@ -83,7 +83,7 @@ export function keyOf(goType: string, value: unknown): string {
 }
 
 function partitionKey({ number, label }: DecodedStruct): string {
-  if (number !== 0) return `number:${number}`
+  if (number) return `number:${number}`
   return label === undefined ? '' : `label:${label}`
 }
 
