@@ -7,7 +7,7 @@ export type Faultiness = number
 export type TextPool = (faultiness: Faultiness) => fc.Arbitrary<string>
 
 /** Sound ones mostly, wrong ones as often as is asked for. */
-export function pool(sound: fc.Arbitrary<string>, wrong: fc.Arbitrary<string>): TextPool {
+function pool(sound: fc.Arbitrary<string>, wrong: fc.Arbitrary<string>): TextPool {
   return (faultiness) =>
     faultiness === 0
       ? sound

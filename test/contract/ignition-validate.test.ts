@@ -1,8 +1,8 @@
 /**
  * The same configs to us and to `ignition-validate`: the same verdict, the same words, the same lines and columns.
  *
- * The newest Ignition is compared in everything. That of Debian is 2.14, and compared in its verdict: it reads 3.0 to 3.3
- * only. What we say beyond either is listed in `src/ignition/validate.ts`.
+ * The newest Ignition is compared in everything. That of Debian is 2.14, which reads 3.0 to 3.3, and compared in its
+ * verdict. What we say beyond either is listed in `src/ignition/validate.ts`.
  */
 import assert from 'node:assert/strict'
 import { existsSync } from 'node:fs'
@@ -44,10 +44,16 @@ function disagreement({ own, newest, debian }: Comparison): string {
   const said: string[] = []
   if (newest && (own.isFatal !== newest.isFatal || own.lines.join('\n') !== lines(newest, own)))
     said.push(`the newest: ${newest.isFatal ? 'fatal' : 'valid'}\n${newest.lines.join('\n')}`)
-  const isKnown = debian?.lines[0] !== "couldn't parse config: unsupported config version"
-  if (debian && isKnown && own.isFatal !== debian.isFatal)
+  if (debian && own.isFatal !== debian.isFatal && !isByAge(own, debian))
     said.push(`Debian's: ${debian.isFatal ? 'fatal' : 'valid'}\n${debian.lines.join('\n')}`)
   return said.length === 0 ? '' : [`ours: ${own.isFatal ? 'fatal' : 'valid'}`, ...own.lines, ...said].join('\n')
+}
+
+/** Debian's knows less versions, and its Go takes hosts that Go 1.26 refuses: `[1.2.3.4]`, `a:1:2`. */
+function isByAge(own: Verdict, debian: Verdict): boolean {
+  if (debian.lines[0] === "couldn't parse config: unsupported config version") return true
+  const errors = own.lines.filter((line) => line.startsWith('error '))
+  return !debian.isFatal && errors.every((line) => line.endsWith(': unable to parse url'))
 }
 
 /** Behind the last character the peer knows no place, and we do. */
