@@ -75,6 +75,10 @@ test('a child that is no config is refused', async () => {
   await assert.rejects(renderConfig(withFile('p', { merge: [{ source: 'data:,{}' }] }), refuseRemote), {
     code: 'IGNITION_INVALID',
   })
+  const invalid = inline({ ignition: { version: '3.2.0' }, storage: { files: [{ path: 'relative' }] } })
+  await assert.rejects(renderConfig(withFile('p', { merge: [invalid] }), refuseRemote), {
+    message: 'ignition.config.merge[0] is not valid: $.storage.files.0.path: path not absolute',
+  })
   await assert.rejects(renderConfig(withFile('p', { replace: { source: '' } }), refuseRemote), {
     code: 'IGNITION_INVALID',
   })

@@ -9,7 +9,7 @@ import type { IgnitionConfig, Resource } from './config.ts'
 import { inlineContents } from './contents.ts'
 import { encodeDataUrl, isDataUrl } from './data-url.ts'
 import { mergeConfigs } from './merge.ts'
-import { readIgnitionConfig } from './read-config.ts'
+import { readValidConfig } from './valid-config.ts'
 
 /**
  * Brings the bytes of a resource that is somewhere else, as they come over the wire: compressed where it says so, unproven.
@@ -52,7 +52,7 @@ const maxDepth = 32
  * Depth first and in order: a replacement stands in the place of the config, and the children of `merge` win over it, the later
  * ones over the earlier.
  *
- * @throws KnownError IGNITION_INVALID where a child is no config, or comes back to itself; and what `fetch` throws
+ * @throws KnownError IGNITION_INVALID where a child is no valid config, or comes back to itself; and what `fetch` throws
  */
 export function renderConfig(config: IgnitionConfig, fetch: FetchResource): Promise<IgnitionConfig> {
   return rendered(config, { fetch, chain: [] })
@@ -82,7 +82,7 @@ async function referenced(resource: Resource, name: string, { fetch, chain }: Re
   if (!isDataUrl(source) && chain.includes(source)) throw invalid(`${name}: ${source} leads back to itself`, name)
   const bytes = await resourceContents(resource, name, fetch)
   const place = isDataUrl(source) ? name : source
-  const { config } = readIgnitionConfig(Buffer.from(bytes).toString('utf8'), place)
+  const { config } = readValidConfig(Buffer.from(bytes).toString('utf8'), place)
   return rendered(config, { fetch, chain: [...chain, source] })
 }
 

@@ -15,6 +15,7 @@ import fc from 'fast-check'
 import { KnownError } from '../../src/errors/known-error.ts'
 import type { IgnitionConfig } from '../../src/ignition/config.ts'
 import { readIgnitionConfig } from '../../src/ignition/read-config.ts'
+import { readValidConfig } from '../../src/ignition/valid-config.ts'
 import { materialise } from '../../src/rehearse/materialise/materialise.ts'
 import { listTree } from '../../testkit/file-tree.ts'
 import { ignitionApply } from '../../testkit/ignition-apply.ts'
@@ -69,8 +70,9 @@ async function comparing(t: TestContext): Promise<((config: IgnitionConfig) => P
   }
 }
 
-async function failureOf(config: IgnitionConfig, root: string): Promise<string | undefined> {
+async function failureOf(written: IgnitionConfig, root: string): Promise<string | undefined> {
   try {
+    const { config } = readValidConfig(JSON.stringify(written), 'generated.ign')
     const options = { owners: isRoot ? 'apply' : 'ignore', isIntoExisting: true } as const
     await materialise(config, root, { ...options, signal: AbortSignal.timeout(60_000) })
     return undefined

@@ -1,5 +1,6 @@
 import type { Command } from 'commander'
 import type { CommandHost } from '../command-host.ts'
+import { defineApply } from './ignition-apply.ts'
 import { defineInspect } from './ignition-inspect.ts'
 import { definePatch } from './ignition-patch.ts'
 import { definePointer } from './ignition-pointer.ts'
@@ -15,4 +16,5 @@ export function define(command: Command, host: CommandHost): void {
   definePatch(command.command('patch'), host)
   defineSize(command.command('size'), host)
   definePointer(command.command('pointer'), host)
+  defineApply(command.command('apply'), host)
 }
