@@ -328,6 +328,11 @@ export const errorCodes = {
     retryable: false,
     hint: 'Only what is in the file itself is used. With --fetch what is at http and https is read from there; for s3, gs, arn and tftp fetch it by hand, and put it into the config as a data URL.',
   },
+  REDACTION_INCOMPLETE: {
+    exitCode: 1,
+    retryable: false,
+    hint: 'Take what is named above out of the config by hand before you share it, and tell us what it was (without the secret).',
+  },
   // A cluster
   KUBECONFIG_INVALID: {
     exitCode: 78,

@@ -26,8 +26,8 @@ const law: Readonly<Record<string, ModuleLaw>> = {
   errors: { modules: [], builtins: [], packages: [] },
   oci: { modules: ['errors'], builtins: ['crypto'], packages: ['zod'] },
   registries: { modules: ['errors', 'oci'], builtins: [], packages: ['smol-toml'] },
-  // gzip and hashes of bytes that are there already: still pure.
-  ignition: { modules: ['errors'], builtins: ['crypto', 'zlib'], packages: [] },
+  // gzip and hashes of bytes that are there already: still pure. YAML for the Secrets and MachineConfigs inside of a config.
+  ignition: { modules: ['errors'], builtins: ['crypto', 'zlib'], packages: ['yaml'] },
   openshift: {
     modules: ['errors', 'oci', 'registries', 'ignition'],
     builtins: ['crypto'],

@@ -4,6 +4,7 @@ import { defineApply } from './ignition-apply.ts'
 import { defineInspect } from './ignition-inspect.ts'
 import { definePatch } from './ignition-patch.ts'
 import { definePointer } from './ignition-pointer.ts'
+import { defineRedact } from './ignition-redact.ts'
 import { defineSize } from './ignition-size.ts'
 import { defineValidate } from './ignition-validate.ts'
 
@@ -17,4 +18,5 @@ export function define(command: Command, host: CommandHost): void {
   defineSize(command.command('size'), host)
   definePointer(command.command('pointer'), host)
   defineApply(command.command('apply'), host)
+  defineRedact(command.command('redact'), host)
 }
