@@ -222,9 +222,16 @@ test('what stood in the undo is said where it was secret', () => {
   const files = [
     { path: '/root/.docker/config.json', contents: { source: encodeDataUrl('{"auths":{}}') } },
     { path: '/etc/motd', contents: { source: 'data:,hello' } },
+    { path: '/etc/proxy', contents: { source: encodeDataUrl('export HTTP_PROXY=http://user:word@proxy.lab') } },
+    { path: '/etc/empty.key', contents: { source: 'data:,' } },
+    { path: '/opt/x', contents: { source: encodeDataUrl(`-----BEGIN ${'PRIVATE KEY'}-----`) } },
   ]
   const changes = { ...none, files: files.map(({ path }) => file(path, 'x')) }
-  assert.deepEqual(applyChanges(config(files), 'a.ign', changes).secrets, ['/root/.docker/config.json'])
+  assert.deepEqual(applyChanges(config(files), 'a.ign', changes).secrets, [
+    '/root/.docker/config.json',
+    '/etc/proxy',
+    '/opt/x',
+  ])
 })
 
 test('names that the old /etc/hosts had, and certificates that the installer’s bundle had, are not lost in silence', () => {
