@@ -109,7 +109,9 @@ function failuresOf(pull: Pull, conf: RegistriesConf | undefined): readonly Fail
 function failureAt(endpoint: FailedEndpoint, isFailed: boolean): Failure {
   const { fault, part = 'layer', host, reference } = endpoint
   const kind = fault === 'blob-missing' ? (`${part}-missing` as const) : fault
-  return { kind, place: ofRegistry.has(kind) ? host : repositoryOf(reference), endpoint, isFailed }
+  // A mirror that is blocked is blocked by an entry for the registry.
+  const isOfRegistry = ofRegistry.has(kind) || (kind === 'blocked' && endpoint.isMirror)
+  return { kind, place: isOfRegistry ? host : repositoryOf(reference), endpoint, isFailed }
 }
 
 function whyOutside(reference: string, conf: RegistriesConf | undefined): CauseKind {
