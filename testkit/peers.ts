@@ -24,6 +24,7 @@ export type Peer =
   | 'ignition'
   | 'systemctl'
   | 'useradd'
+  | 'patch'
   | 'chromium'
 
 /** Where Debian's package has the one program that is all of Ignition: it does what the name it is called by says. */

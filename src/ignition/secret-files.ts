@@ -53,7 +53,7 @@ export function secretKindOfPath(path: string): SecretKind | undefined {
 }
 
 /** @param text of a file, or of a part of one; of bytes that are no text nothing is known */
-export function secretKindOfText(text: string): SecretKind | undefined {
+function secretKindOfText(text: string): SecretKind | undefined {
   return contents.find(({ pattern }) => pattern.test(text))?.kind
 }
 

@@ -1,6 +1,7 @@
 import type { Command } from 'commander'
 import type { CommandHost } from '../command-host.ts'
 import { defineApply } from './ignition-apply.ts'
+import { defineDiff } from './ignition-diff.ts'
 import { defineInspect } from './ignition-inspect.ts'
 import { definePatch } from './ignition-patch.ts'
 import { definePointer } from './ignition-pointer.ts'
@@ -17,6 +18,7 @@ export function define(command: Command, host: CommandHost): void {
   definePatch(command.command('patch'), host)
   defineSize(command.command('size'), host)
   definePointer(command.command('pointer'), host)
+  defineDiff(command.command('diff'), host)
   defineApply(command.command('apply'), host)
   defineRedact(command.command('redact'), host)
 }
