@@ -7,6 +7,7 @@ import type {
 } from '../../rehearse/level-one/level-one-report.ts'
 import { breakable, type Html, html } from './html.ts'
 import { count, formatBytes } from './quantities.ts'
+import { foundImages } from './rehearsal.ts'
 
 export function imagesSection({ images, disk }: Pick<LevelOneReport, 'images' | 'disk'>): Html | string {
   if (images.length === 0) return ''
@@ -18,7 +19,7 @@ export function imagesSection({ images, disk }: Pick<LevelOneReport, 'images' | 
       : html` The bootstrap host itself pulls ${count(disk.images, 'image')}, ${formatBytes(disk.compressedBytes)} in ${count(disk.blobs, 'blob')}: some ${formatBytes(disk.unpackedBytes)} on its disk.`
   return html`<section>
 <h2>Images</h2>
-<p>${fine.length} of ${count(images.length, 'image')} found, with config and layers.${need}</p>
+<p>Found with config and layers: ${foundImages(images)}.${need}</p>
 ${failed.length > 0 ? html`<details open><summary>${count(failed.length, 'image')} not found</summary>${table(failed)}</details>` : ''}
 ${fine.length > 0 ? html`<details><summary>${count(fine.length, 'image')} found</summary>${table(fine)}</details>` : ''}
 </section>
@@ -37,21 +38,32 @@ const uses: Readonly<Record<ImageUse, string>> = {
   payload: 'nodes',
 }
 
+/** Grouped by where they come from, or by what keeps them away. */
 function table(images: readonly RehearsedImage[]): Html {
+  const groups = Map.groupBy(images, (image) => {
+    const { fault, from } = decisive(image)
+    return `${fault ?? ''} ${from ?? ''}`
+  })
   return html`<div class="wide"><table>
-<thead><tr><th>image</th><th>for</th><th>host</th><th>nodes</th><th class="number">size</th><th>from</th></tr></thead>
-<tbody>${images.map(row)}</tbody></table></div>`
+<thead><tr><th>image</th><th>for</th><th>host</th><th>nodes</th><th class="number">size</th></tr></thead>
+${[...groups.values()].map((all) => html`<tbody>${groupRow(all)}${all.map(row)}</tbody>`)}</table></div>`
+}
+
+/** The attempt that failed, else the one that there is. */
+function decisive({ bootstrap, nodes }: RehearsedImage): Partial<ImageAttempt> {
+  return [bootstrap, nodes].find((attempt) => attempt?.isPulled === false) ?? bootstrap ?? nodes ?? {}
+}
+
+function groupRow([first]: readonly RehearsedImage[]): Html | string {
+  if (first === undefined) return ''
+  const { isPulled, fault, from = '', message } = decisive(first)
+  const why = isPulled === false ? html`<span class="error">${fault ?? message}</span> at ` : 'from '
+  return html`<tr><th colspan="5">${why}<span class="mono">${breakable(from)}</span></th></tr>`
 }
 
 function row({ name, use, reference, bootstrap, nodes, sizeBytes, isOptional }: RehearsedImage): Html {
-  const from = bootstrap?.from ?? nodes?.from
-  const why = [bootstrap, nodes].find((attempt) => attempt?.isPulled === false)
   const size = sizeBytes === undefined ? '' : formatBytes(sizeBytes)
-  const place =
-    why === undefined
-      ? html`<span class="mono">${breakable(from ?? '')}</span>`
-      : html`<span class="error">${why.fault ?? 'failed'}</span> <span class="mono" title="${why.message}">${breakable(why.from ?? '')}</span>`
-  return html`<tr><td class="mark" title="${reference}">${name}</td><td class="mark">${uses[use]}${isOptional ? ', optional' : ''}</td><td class="mark">${mark(bootstrap)}</td><td class="mark">${mark(nodes)}</td><td class="number">${size}</td><td>${place}</td></tr>
+  return html`<tr><td title="${reference}">${name}</td><td>${uses[use]}${isOptional ? ', optional' : ''}</td><td class="mark">${mark(bootstrap)}</td><td class="mark">${mark(nodes)}</td><td class="number">${size}</td></tr>
 `
 }
 

@@ -19,7 +19,7 @@ main { max-width: 62rem; margin: 0 auto; padding: 2.5rem 1.5rem 4rem; }
 h1 { font-size: 1.5rem; line-height: 1.3; font-weight: 600; margin: 0 0 .8rem; overflow-wrap: anywhere; text-wrap: pretty; }
 h2 { font-size: .8rem; font-weight: 600; letter-spacing: .06em; text-transform: uppercase; color: var(--soft); margin: 3rem 0 .9rem; }
 h3 { font-size: 1rem; font-weight: 600; line-height: 1.4; margin: 0 0 .4rem; overflow-wrap: anywhere; }
-p { margin: 0 0 .6rem; }
+p { margin: 0 0 .6rem; overflow-wrap: anywhere; }
 code, pre, .mono { font: .86em/1.5 ui-monospace, "SF Mono", Menlo, Consolas, monospace; overflow-wrap: anywhere; }
 td.mono, td .mono { overflow-wrap: break-word; }
 .soft { color: var(--soft); }
@@ -55,6 +55,7 @@ pre { margin: .6rem 0 0; padding: .7rem .9rem; background: var(--tint); border-r
 table { border-collapse: collapse; width: 100%; font-size: .9rem; }
 th { text-align: left; font-weight: 500; color: var(--soft); padding: .3rem .9rem .3rem 0; border-bottom: 1px solid var(--line); white-space: nowrap; }
 td { padding: .34rem .9rem .34rem 0; border-bottom: 1px solid var(--line); vertical-align: top; overflow-wrap: anywhere; }
+tbody th { padding-top: .9rem; white-space: normal; }
 td.number, th.number { text-align: right; white-space: nowrap; font-variant-numeric: tabular-nums; }
 td.mark, .whole { white-space: nowrap; }
 tr { break-inside: avoid; }

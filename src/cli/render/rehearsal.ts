@@ -1,5 +1,6 @@
 /** A rehearsal, for the terminal: what would happen, what to do, and what that is known from. */
 import type { Finding } from '../../errors/finding.ts'
+import type { RehearsedImage } from '../../rehearse/level-one/level-one-report.ts'
 import type { LevelTwoReport, RehearsedUnit, UnitOutcome } from '../../rehearse/level-two/level-two-report.ts'
 import type { RehearsalReport } from '../../rehearse/rehearsal-report.ts'
 import { renderFindings } from './findings.ts'
@@ -48,20 +49,27 @@ function levelOneFigures({
   certificates,
   disk,
 }: NonNullable<RehearsalReport['levelOne']>): string {
-  const isPulled = images.filter(
-    ({ bootstrap, nodes }) => bootstrap?.isPulled !== false && nodes?.isPulled !== false,
-  ).length
   const blobs = images.reduce((sum, one) => sum + (one.blobs ?? 0), 0)
   const where = hosts.length === 0 ? '' : ` at ${hosts.map(({ host }) => host).join(', ')}`
-  const ofImages =
-    isPulled === images.length ? count(images.length, 'image') : `${isPulled} of ${count(images.length, 'image')}`
   const need = disk.images === 0 ? '' : `; the host pulls ${formatBytes(disk.compressedBytes)}`
-  const withBlobs = blobs === 0 ? '' : ` with ${count(blobs, 'blob')}`
+  const withBlobs = blobs === 0 ? '' : `, ${count(blobs, 'blob')}`
   const parts = [
-    `${ofImages}${withBlobs}${where}${need}`,
+    `${foundImages(images)}${withBlobs}${where}${need}`,
     `${count(checked.units, 'unit')}, ${count(checked.scripts, 'script')}, ${count(checked.manifests, 'manifest')}, ${count(certificates.length, 'certificate')}`,
   ]
   return parts.join('; ')
+}
+
+/** `24 images`, or how many of them each side finds. */
+export function foundImages(images: readonly RehearsedImage[]): string {
+  const [here, there] = (['bootstrap', 'nodes'] as const).map((side) => {
+    const asked = images.flatMap((image) => image[side] ?? [])
+    const found = asked.filter(({ isPulled }) => isPulled).length
+    return { isWhole: found === asked.length, text: `${found} of ${count(asked.length, 'image')}`, asked: asked.length }
+  })
+  if (here === undefined || there === undefined || (here.isWhole && there.isWhole)) return count(images.length, 'image')
+  const ofNodes = there.asked === 0 ? '' : `, ${there.text} for the nodes`
+  return `${here.text} for the bootstrap host${ofNodes}`
 }
 
 function levelTwoFigures({ unavailable, units, durationMs, isComplete }: LevelTwoReport): string {

@@ -1,7 +1,7 @@
 /** From a reason why pulls fail to the finding that says so, once, with what it keeps away. */
 import { type Finding, finding, type Severity } from '../../errors/finding.ts'
 import type { BootstrapConfig } from '../../openshift/bootstrap/bootstrap-config.ts'
-import type { Evidence } from '../../openshift/bootstrap/bootstrap-file.ts'
+import { type Evidence, lineAt } from '../../openshift/bootstrap/bootstrap-file.ts'
 import { proxyEnvironment } from '../../openshift/bootstrap/bootstrap-trust.ts'
 import type { FoundCertificate } from '../../openshift/bootstrap/certificates.ts'
 import type { RegistryDifference } from '../../openshift/bootstrap/compare-registries.ts'
@@ -183,7 +183,16 @@ function placeOf(cause: PullCause, { about }: FaultText, { bootstrap, nodes }: C
   if (about === 'trust') return isOnlyNodes ? nodes?.trust : trustLine(bootstrap)
   if (about === 'credentials') return isOnlyNodes ? nodes?.credentials : credentialsLine(bootstrap, host)
   if (about === 'proxy') return lineWith(bootstrap, bootstrap.proxy?.path ?? '', 'NO_PROXY')
-  return registriesLine(bootstrap, place)
+  const ofNodes = isOnlyNodes ? mirrorSetLine(nodes, host) : undefined
+  return ofNodes ?? registriesLine(bootstrap, place)
+}
+
+/** The line of a mirror set that names the registry. */
+function mirrorSetLine(nodes: NodeView | undefined, host: string): Evidence | undefined {
+  const manifest = nodes?.mirrors.find(({ text }) => text.includes(host))
+  if (manifest === undefined) return undefined
+  const { path, line, text } = manifest
+  return { file: path, line: line + lineAt(text, text.indexOf(host)) - 1 }
 }
 
 function trustLine(bootstrap: BootstrapConfig): Evidence | undefined {

@@ -24,10 +24,12 @@ export interface NodeView {
   /** Where their trust and their credentials are said. */
   readonly trust?: Evidence
   readonly credentials?: Evidence
+  /** Where their mirrors are said. */
+  readonly mirrors: readonly Manifest[]
 }
 
 /** Undefined where the operator refuses their mirrors: no machine gets a config then. */
-export function nodeView(bootstrap: BootstrapConfig, { conf }: NodeRegistries): NodeView | undefined {
+export function nodeView(bootstrap: BootstrapConfig, { conf, manifests }: NodeRegistries): NodeView | undefined {
   if (conf === undefined) return undefined
   const own = machineConfigHost(bootstrap)
   const bundle = clusterObject(bootstrap, 'ConfigMap', 'user-ca-bundle')
@@ -43,6 +45,7 @@ export function nodeView(bootstrap: BootstrapConfig, { conf }: NodeRegistries): 
   }
   return {
     host,
+    mirrors: manifests,
     ...(bundle !== undefined && { trust: { file: bundle.path, line: bundle.line } }),
     ...(secret !== undefined && { credentials: { file: secret.path, line: secret.line } }),
   }
