@@ -17,14 +17,17 @@ import { version } from '../version.ts'
 type Pair = readonly [name: string, address: string]
 
 interface Options {
-  via: readonly Pair[]
+  via?: readonly Pair[]
   level: '1' | '2'
   report?: string
   architecture?: string
   connected?: boolean
-  timeout: number
-  accept: readonly string[]
+  /** Milliseconds. */
+  timeout?: number
+  accept?: readonly string[]
 }
+
+const defaultTimeoutMs = 10_000
 
 const details = `
 Level 1 asks for everything that the host and the nodes will ask for: images with config and layers, names, certificates,
@@ -45,13 +48,13 @@ export function define(command: Command, host: CommandHost): void {
   command
     .description('Would the bootstrap come up: everything that it will ask for is asked now, and its scripts are run.')
     .argument('<file>', 'bootstrap.ign, as openshift-install create ignition-configs writes it')
-    .option('--via <host=address>', 'where a name is that DNS here does not know; again for another', collectPair, [])
+    .option('--via <host=address>', 'where a name is that DNS here does not know; again for another', collectPair)
     .addOption(new Option('--level <n>', '1: ask the network; 2: run the scripts too').choices(['1', '2']).default('2'))
     .option('--report <file>', 'write the report as one HTML file')
     .option('--architecture <name>', 'of the control plane (default: what the config says)', readArchitecture)
     .option('--connected', 'ask registries of the Internet too: the machines will have a way there')
-    .option('--timeout <duration>', 'for a connection, and for every answer', readDurationMs, 10_000)
-    .option('--accept <id>', 'take a finding upon yourself: it counts as a note; again for another', collect, [])
+    .option('--timeout <duration>', 'for a connection, and for every answer (default: 10s)', readDurationMs)
+    .option('--accept <id>', 'take a finding upon yourself: it counts as a note; again for another', collect)
     .addHelpText('after', details)
     .action(async (file: string, options: Options) => {
       host.done(await run(file, options, host.context()))
@@ -70,10 +73,10 @@ async function run(fileName: string, options: Options, context: CliContext): Pro
       env,
       signal,
       level: options.level === '1' ? 1 : 2,
-      via: new Map(options.via),
-      timeoutMs: options.timeout,
+      via: new Map(options.via ?? []),
+      timeoutMs: options.timeout ?? defaultTimeoutMs,
       isConnected: options.connected === true,
-      accepted: options.accept,
+      accepted: options.accept ?? [],
       ...(architecture !== undefined && { architecture }),
       onUnit: follow(context),
     },
@@ -96,11 +99,11 @@ function follow({ isTerminal, json, stderr, emitEvent, clock }: CliContext): (na
   }
 }
 
-function collect(value: string, before: readonly string[]): readonly string[] {
+function collect(value: string, before: readonly string[] = []): readonly string[] {
   return [...before, value]
 }
 
-function collectPair(value: string, before: readonly Pair[]): readonly Pair[] {
+function collectPair(value: string, before: readonly Pair[] = []): readonly Pair[] {
   const at = value.indexOf('=')
   const [name, address] = [value.slice(0, Math.max(0, at)), value.slice(at + 1).replace(/^\[|\]$/g, '')]
   if (name === '' || isIP(address) === 0) throw new InvalidArgumentError('It has to be HOST=ADDRESS.')
