@@ -31,11 +31,11 @@ const places: readonly Sign[] = [
     pattern: /\/kubeconfig(?:[-.][^/]*)?$|[-.]kubeconfig$|\/\.kube\/config$|^\/opt\/openshift\/auth\//,
   },
   { kind: 'password hashes', pattern: /^\/etc\/g?shadow-?$|\/\.?htpasswd[^/]*$|\/kubeadmin-password$/ },
-  { kind: 'key store', pattern: /\.(?:p12|pfx|jks|keystore|keytab|kdbx)$/ },
+  { kind: 'key store', pattern: /\.(?:p12|pfx|jks|keystore|keytab|kdbx|ppk)$/ },
   {
     kind: 'credentials',
     pattern:
-      /\/clouds\.yaml$|\/\.aws\/credentials$|\/\.netrc$|\/\.pgpass$|\/\.git-credentials$|\/opt\/metal3\/auth\/|\/(?:[^/]*[-_.])?tokens?$|\/gcp-(?:credentials|service-account)[^/]*\.json$/,
+      /\/(?:chrony|ntp)\.keys$|\/clouds\.yaml$|\/\.aws\/credentials$|\/\.netrc$|\/\.pgpass$|\/\.git-credentials$|\/opt\/metal3\/auth\/|\/(?:[^/]*[-_.])?tokens?$|\/gcp-(?:credentials|service-account)[^/]*\.json$/,
   },
 ]
 

@@ -30,13 +30,18 @@ export function redactedValue(value: string, place: ValuePlace, redactor: ValueR
   const auth = name === 'auth' ? redactedAuth(value, redactor.ledger) : undefined
   if (auth !== undefined) return auth
   if (auths >= 0 && keys.length - auths > 2) return redactor.ledger.markerOf(value)
-  if (name === 'source' && value.startsWith('data:')) return redactedSource(value, place, redactor)
+  if (name === 'source' && value.startsWith('data:')) {
+    return keys.includes('keyFile') ? markedData(value, redactor) : redactedSource(value, place, redactor)
+  }
   if (name === 'hash' && keys.at(-2) === 'verification') return hashOf(value, place, redactor)
+  // The private parts of a JSON web key (RFC 7517).
+  if (typeof holder['kty'] === 'string' && /^(?:d|p|q|dp|dq|qi|k)$/.test(name)) return redactor.ledger.markerOf(value)
   if (name === 'value' && keys.includes('httpHeaders')) return redactor.ledger.markerOf(value)
   if (/^ssh_?(?:authorized_?)?keys?$/i.test(name)) return markedWhole(value, false, redactor)
   // A variable of a container: its name is another field.
   const said = name === 'value' && typeof holder['name'] === 'string' ? holder['name'] : name
-  if (isSecretName(said) && !isStandIn(value)) return markedWhole(value, /data$/i.test(said), redactor)
+  if (isSecretName(said) && !isStandIn(value, { isShell: false }))
+    return markedWhole(value, /data$/i.test(said), redactor)
   return redactor.text(value, '')
 }
 
@@ -98,6 +103,14 @@ function textIn(value: string): string | undefined {
   return bytes && textOf(bytes)
 }
 
+/** The key of a disk: all of it, whatever it is. */
+function markedData(value: string, { ledger }: ValueRedactor): string {
+  return changeDataUrl(value, (bytes) => {
+    const text = Buffer.from(bytes).toString('latin1')
+    return isMarked(text) || text === '' ? bytes : Buffer.from(ledger.markerOf(text))
+  })
+}
+
 /** @param place of the field `source` */
 function redactedSource(value: string, place: ValuePlace, redactor: ValueRedactor): string {
   const isCompressed = fieldsOf(place.holders.at(-1))['compression'] === 'gzip'
@@ -120,8 +133,10 @@ function hashOf(value: string, place: ValuePlace, redactor: ValueRedactor): stri
   const [, algorithm] = /^(sha256|sha512)-/.exec(value) ?? []
   const resource = fieldsOf(place.holders.at(-2))
   const { source } = resource
+  const isKey = place.keys.includes('keyFile')
   if (typeof source !== 'string' || !source.startsWith('data:') || algorithm === undefined) return value
-  const own = redactedSource(source, { keys: place.keys.slice(0, -1), holders: place.holders.slice(0, -1) }, redactor)
+  const above = { keys: place.keys.slice(0, -1), holders: place.holders.slice(0, -1) }
+  const own = isKey ? markedData(source, redactor) : redactedSource(source, above, redactor)
   if (own === source) return value
   const hash = createHash(algorithm)
   changeDataUrl(own, (bytes) => {

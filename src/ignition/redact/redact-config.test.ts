@@ -132,6 +132,25 @@ test('scripts that speak of secrets and hold none stay as they are', () => {
   assert.equal(redactedFile('/usr/local/bin/a.sh', script), script)
 })
 
+test('a dollar is a variable in a script and a letter in a file of settings', () => {
+  const line = 'TOKEN=$ecret-Hunter2\n'
+  assert.equal(redactedFile('/etc/env', 'PASSWORD=$ecret1\n'), 'PASSWORD=REDACTED-1\n')
+  assert.equal(redactedFile('/etc/a.sh', '#!/bin/sh\nPASSWORD=$SECRET1\n'), '#!/bin/sh\nPASSWORD=$SECRET1\n')
+  assert.equal(redactedFile('/etc/env', line), 'TOKEN=REDACTED-1\n')
+  assert.equal(redactedFile('/etc/shadow', 'core:$1$a$b:1::::::\n'), 'core:REDACTED-1:1::::::\n')
+})
+
+test('the key of a disk goes whole, and its hash is that of the marker', () => {
+  const luks = [
+    { name: 'a', device: '/dev/a', keyFile: { source: 'data:,short', verification: { hash: sha512('short') } } },
+  ]
+  const { text } = redactConfig(JSON.stringify({ ignition: { version: '3.2.0' }, storage: { luks } }), 'x.ign')
+  assert.deepEqual(JSON.parse(text).storage.luks[0].keyFile, {
+    source: 'data:,REDACTED-1',
+    verification: { hash: sha512('REDACTED-1') },
+  })
+})
+
 test('the same secret has the same marker, and another has another', () => {
   const copy = redactedFile('/etc/env', 'A_TOKEN=first-secret-1\nB_TOKEN=other-secret-2\nC_TOKEN=first-secret-1\n')
   assert.equal(copy, 'A_TOKEN=REDACTED-1\nB_TOKEN=REDACTED-2\nC_TOKEN=REDACTED-1\n')

@@ -92,7 +92,8 @@ export class Redactor implements ValueRedactor {
     // Keys first: their lines are base64 of a key too.
     const opened = changeBase64(changeDataUrls(strongRules.reduce(apply, text), inner), inner, isOpenable)
     const marked = textRules.reduce(apply, opened)
-    const named = (part: string) => assignmentRule.apply(part, this.ledger)
+    const assignments = assignmentRule({ isShell: isShell(text) })
+    const named = (part: string) => assignments.apply(part, this.ledger)
     const own = isDone ? marked.replace(/(?<=^|\s)#.*$/gm, named) : named(marked)
     return this.#isSweep ? this.ledger.withoutKnown(own) : own
   }
@@ -133,8 +134,15 @@ export class Redactor implements ValueRedactor {
 /** Of `NAME:HASH:…` the hash, of whatever kind it is; of a line without names all. */
 function withoutHashes(text: string, ledger: SecretLedger): string {
   return text.replace(/^([^:\n]*:)?([^:\n]+)/gm, (line, name: string | undefined, hash: string) =>
-    isStandIn(hash) || isMarked(hash.replace(/^\$\w+\$/, '')) ? line : `${name ?? ''}${ledger.markerOf(hash)}`,
+    isStandIn(hash, { isShell: false }) || isMarked(hash.replace(/^\$\w+\$/, ''))
+      ? line
+      : `${name ?? ''}${ledger.markerOf(hash)}`,
   )
+}
+
+/** A script, or a unit: in files of settings a `$` is a letter of the password. */
+function isShell(text: string): boolean {
+  return /^#!|^\[(?:Unit|Service|Install|Socket|Timer|Mount)\]$/m.test(text)
 }
 
 function isYaml(text: string, path: string): boolean {

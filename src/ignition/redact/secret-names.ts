@@ -20,12 +20,15 @@ const endings = [
   'clientkeydata',
   'keydata',
   'psk',
+  'presharedkey',
   'wepkey0',
   'setcredential',
   'connectionstring',
   'sharedaccesssignature',
   'xamzsignature',
   'xamzcredential',
+  'xgoogsignature',
+  'xgoogcredential',
   'htpasswd',
 ]
 
@@ -38,13 +41,17 @@ export function isSecretName(name: string): boolean {
   return words.includes(name.toLowerCase().split(/[-_.]/).at(-1) ?? '')
 }
 
-/** What stands for a value, and is none: a variable, a command, a specifier, a path to where it is. */
-export function isStandIn(value: string): boolean {
+/**
+ * What stands for a value, and is none: a template, a specifier, a path to where it is; in a shell a variable, too.
+ *
+ * @param isShell false where `$word` is a word like any other
+ */
+export function isStandIn(value: string, { isShell }: { readonly isShell: boolean }): boolean {
   return (
-    value === '' ||
-    /^["']?(?:\$|`|%[a-zA-Z]|\{\{|<[a-z])/.test(value) ||
-    /^["']?\/(?:etc|opt|var|root|run|usr|tmp|home|proc|sys|dev|assets)\//.test(value) ||
-    /^["']?\/(?:[\w.-]+\/)+[\w-]+\.(?:ya?ml|json|conf|pem|crt|key|txt|env)$/.test(value) ||
-    /^["']?(?:true|false|null|nil|none|yes|no|\*+|!+)["']?$/i.test(value)
+    /^(?:|true|false|null|nil|none|yes|no|\*+|!+)$/i.test(value) ||
+    /^(?:\$\{[^}]*\}|\$\([^)]*\)|\{\{.*\}\}|<[\w -]+>|%[a-zA-Z])$/.test(value) ||
+    /^\/(?:etc|opt|var|root|run|usr|tmp|home|proc|sys|dev|assets)\//.test(value) ||
+    /^\/(?:[\w.-]+\/)+[\w-]+\.(?:ya?ml|json|conf|pem|crt|key|txt|env)$/.test(value) ||
+    (isShell && /^(?:\$$|`|\$\(|(?:\$(?:\w+|\{[^}]*\}|[@*#?!-])|[/:._-])+$)/.test(value))
   )
 }

@@ -50,7 +50,7 @@ const authorizedKey = new TextRule(
 const userinfo = new TextRule(
   /\b([a-z][a-z0-9+.-]{0,20}:\/\/)([^\s/@"'<>\\]+)@/gi,
   ([match = '', scheme = '', credentials = ''], ledger) => {
-    if (isMarked(credentials) || isStandIn(credentials)) return match
+    if (isMarked(credentials) || isStandIn(credentials, { isShell: true })) return match
     const colon = credentials.indexOf(':')
     if (colon >= 0) ledger.markerOf(percentDecoded(credentials.slice(colon + 1)))
     return `${scheme}${ledger.markerOf(credentials)}@`
@@ -76,23 +76,27 @@ const registryAuth = new TextRule(
 const option = new TextRule(
   /(?<=[\s"'])((?:-u|--user|--[a-z-]*creds)(?:[ \t]+|=)["']?[^\s:"'=]+:)([^\s"']+)/g,
   ([match = '', head = '', password = ''], ledger) =>
-    isStandIn(password) || isMarked(password) ? match : `${head}${ledger.markerOf(password)}`,
+    isStandIn(password, { isShell: true }) || isMarked(password) ? match : `${head}${ledger.markerOf(password)}`,
 )
 
 const assignmentPattern =
   /(?<![\w$.-])(-{0,2}["']?[A-Za-z][\w.-]{1,60}["']?[ \t]*(?:=|:(?!\/\/))[ \t]*|--[a-z][a-z-]{1,40}[ \t]+)("(?:[^"\\\n]|\\.)*"|'[^'\n]*'|[^\s"'`;,&<>(){}]+)/g
 
-/** For what has no fields that could be looked at. */
-export const assignmentRule: TextRule = new TextRule(
-  assignmentPattern,
-  ([match = '', head = '', value = ''], ledger) => {
+/**
+ * For what has no fields that could be looked at.
+ *
+ * @param isShell true where `$word` is a variable
+ */
+export function assignmentRule({ isShell }: { readonly isShell: boolean }): TextRule {
+  const rule: TextRule = new TextRule(assignmentPattern, ([match = '', head = '', value = ''], ledger) => {
     const [, quote = '', inner = ''] = /^(["']?)([\s\S]*?)\1$/.exec(value) ?? []
     // What is assigned to another name can be an assignment itself: Environment="TOKEN=…".
-    if (!isSecretName(head.replace(/^-+|["'\s=:]/g, '')))
-      return `${head}${quote}${assignmentRule.apply(inner, ledger)}${quote}`
-    return isStandIn(inner) || isMarked(inner) ? match : `${head}${quote}${ledger.markerOf(inner)}${quote}`
-  },
-)
+    if (!isSecretName(head.replace(/^-+|["'\s=:]/g, ''))) return `${head}${quote}${rule.apply(inner, ledger)}${quote}`
+    const isNone = isMarked(inner) || isStandIn(inner, { isShell: isShell && quote !== "'" })
+    return isNone ? match : `${head}${quote}${ledger.markerOf(inner)}${quote}`
+  })
+  return rule
+}
 
 /** What is nothing else, in bytes that are no text either. */
 export const strongRules: readonly TextRule[] = [
