@@ -43,7 +43,14 @@ const contents: readonly Sign[] = [
   { kind: 'private key', pattern: /-----BEGIN [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----/ },
   { kind: 'pull secret', pattern: /"auths"\s*:\s*\{\s*"|^auths:\s*$/m },
   { kind: 'kubeconfig', pattern: /"?client-key-data"?\s*:|^kind: "?Config"?\s*$[\s\S]*^\s*"?token"?:/m },
-  { kind: 'Secret manifest', pattern: /^\s*(?:- )?"?kind"?\s*:\s*"?Secret"?\s*,?\s*$|"kind"\s*:\s*"Secret"/m },
+  // Where another object only names one, there is no data beside its kind.
+  {
+    kind: 'Secret manifest',
+    pattern: /^( *)(?:- )?kind: *"?Secret"?[ \t]*$(?=[\s\S]*^\1(?: {2})?(?:data|stringData):)/m,
+  },
+  { kind: 'Secret manifest', pattern: /^( *)(?:- )?(?:data|stringData):(?=[\s\S]*^\1kind: *"?Secret"?[ \t]*$)/m },
+  { kind: 'Secret manifest', pattern: /"kind"\s*:\s*"Secret"(?=[\s\S]*"(?:data|stringData)")/ },
+  { kind: 'Secret manifest', pattern: /"(?:data|stringData)"\s*:(?=[\s\S]*"kind"\s*:\s*"Secret")/ },
   { kind: 'password hashes', pattern: /^[a-z_][\w.-]*:\$(?:2[abxy]?|5|6|y|apr1)\$/m },
 ]
 

@@ -51,7 +51,8 @@ const pem = /-----BEGIN CERTIFICATE-----[\s\S]*?-----END CERTIFICATE-----/g
 export function certificatesIn(text: string): readonly string[] {
   return [...text.matchAll(pem)].map(([block]) => {
     try {
-      const { subject, validTo, fingerprint256 } = new X509Certificate(block)
+      // In YAML its lines are indented.
+      const { subject, validTo, fingerprint256 } = new X509Certificate(block.replace(/^[ \t]+/gm, ''))
       const name = subject === undefined || subject === '' ? 'no subject' : subject.split('\n').join(', ')
       const until = new Date(validTo).toISOString().slice(0, 16)
       return `${name}, until ${until}Z, ${fingerprint256.slice(0, 17)}…`
