@@ -2,8 +2,7 @@
  * The same configs to us and to `ignition-apply`: the same verdict and the same tree.
  *
  * Debian's is Ignition 2.14, which differs from the newest (whose ways are ours) in two things: the lines of its preset file are
- * in no order, and it enables instances of templates only after it has asked a running systemd. Owners are compared where this
- * runs as root.
+ * in no order, and it enables instances of templates only after it has asked a running systemd. It works only for root.
  */
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
@@ -22,7 +21,6 @@ import { ignitionApply } from '../../testkit/ignition-apply.ts'
 import { peer } from '../../testkit/peers.ts'
 import { tempDir } from '../../testkit/temp-dir.ts'
 
-const isRoot = process.getuid?.() === 0
 const presetFile = 'etc/systemd/system-preset/20-ignition.preset'
 
 /** A system that something is written into: accounts, links of both kinds, files that are there already. */
@@ -38,7 +36,7 @@ async function makeSystem(root: string): Promise<void> {
   await symlink('../../../../../usr', join(root, 'opt/out'))
   await symlink('hosts', join(root, 'etc/hosts-link'))
   await symlink('/dev/null', join(root, 'etc/systemd/system/masked.service'))
-  if (isRoot) await chown(join(root, 'var/home/deep'), 1000, 1001)
+  await chown(join(root, 'var/home/deep'), 1000, 1001)
 }
 
 interface Comparison {
@@ -47,6 +45,10 @@ interface Comparison {
 }
 
 async function comparing(t: TestContext): Promise<((config: IgnitionConfig) => Promise<Comparison>) | undefined> {
+  if (process.getuid?.() !== 0) {
+    t.skip('ignition-apply gives every file to its owner, and works only for root')
+    return undefined
+  }
   const program = peer(t, 'ignition')
   if (program === undefined) return undefined
   const folder = await tempDir(t)
@@ -57,15 +59,15 @@ async function comparing(t: TestContext): Promise<((config: IgnitionConfig) => P
     for (const root of [theirs, ours]) {
       await rm(root, { recursive: true, force: true })
       await cp(join(folder, 'system'), root, { recursive: true, verbatimSymlinks: true, preserveTimestamps: false })
-      if (isRoot) await chown(join(root, 'var/home/deep'), 1000, 1001)
+      await chown(join(root, 'var/home/deep'), 1000, 1001)
     }
     const { isAccepted, log } = await apply.apply(config, theirs)
     const failure = await failureOf(config, ours)
     assert.equal(failure === undefined, isAccepted, failure ?? log)
     if (!isAccepted) return { isAccepted, entries: 0 }
     await sortLines(join(theirs, presetFile))
-    const tree = await listTree(theirs, { withOwners: isRoot })
-    assert.deepEqual(await listTree(ours, { withOwners: isRoot }), tree)
+    const tree = await listTree(theirs, { withOwners: true })
+    assert.deepEqual(await listTree(ours, { withOwners: true }), tree)
     return { isAccepted, entries: Object.keys(tree).length }
   }
 }
@@ -73,7 +75,7 @@ async function comparing(t: TestContext): Promise<((config: IgnitionConfig) => P
 async function failureOf(written: IgnitionConfig, root: string): Promise<string | undefined> {
   try {
     const { config } = readValidConfig(JSON.stringify(written), 'generated.ign')
-    const options = { owners: isRoot ? 'apply' : 'ignore', isIntoExisting: true } as const
+    const options = { owners: 'apply', isIntoExisting: true } as const
     await materialise(config, root, { ...options, signal: AbortSignal.timeout(60_000) })
     return undefined
   } catch (error) {
@@ -152,7 +154,7 @@ const resource = fc
 
 const owner = (name: string) =>
   fc.oneof(fc.constant(undefined), fc.constant({ id: 1000 }), fc.constant({ name }), fc.constant({ name: 'root' }))
-const ownedBy = isRoot ? { user: owner('core'), group: owner('wheel') } : {}
+const ownedBy = { user: owner('core'), group: owner('wheel') }
 const overwrite = fc.constantFrom(undefined, true, true, true, true, false)
 const mode = fc.constantFrom(undefined, 0o600, 0o755, 0o444, 0o1777)
 

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { mkdir, readdir, readFile, readlink, stat, symlink, writeFile } from 'node:fs/promises'
+import { chmod, mkdir, readdir, readFile, readlink, stat, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import fc from 'fast-check'
@@ -134,6 +134,8 @@ test('a directory without w is filled, and gets its permissions at last', async 
   await make(own, root)
   assert.equal((await stat(join(root, 'locked'))).mode & 0o7777, 0o555)
   assert.equal((await stat(join(root, 'locked/a'))).mode & 0o7777, 0o400)
+  // So that it can be cleared away.
+  await chmod(join(root, 'locked'), 0o755)
 })
 
 test('what a directory cannot have is told', async (t) => {
