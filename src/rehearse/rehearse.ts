@@ -3,7 +3,7 @@
  *
  * Level 1 asks for everything that the host and the nodes will ask for; level 2 runs the scripts of the file against it.
  */
-import type { Finding, Severity } from '../errors/finding.ts'
+import { type Finding, finding, type Severity } from '../errors/finding.ts'
 import { KnownError } from '../errors/known-error.ts'
 import type { Clock } from '../host/clock.ts'
 import type { Env } from '../host/env.ts'
@@ -116,21 +116,37 @@ function secondLevel(bootstrap: BootstrapConfig, { config, access, settings }: S
 }
 
 /** With what it merges from data URLs. What no host could start from has only findings. */
-async function readWhole({ text, fileName }: RehearsedFile): Promise<ReadConfig | { findings: readonly Finding[] }> {
+async function readWhole(file: RehearsedFile): Promise<ReadConfig | { findings: readonly Finding[] }> {
+  const { text, fileName } = file
   try {
     const { config, version } = readIgnitionConfig(text, fileName)
     return { config: await renderConfig(config, refuseRemote), version }
   } catch (error) {
     if (!(error instanceof KnownError)) throw error
     if (error.code !== 'IGNITION_INVALID' && error.code !== 'IGNITION_REMOTE') throw error
-    const isRemote = error.code === 'IGNITION_REMOTE'
-    const told = isRemote ? [] : checkIgnition(text, fileName).filter(({ severity }) => severity === 'error')
-    if (told.length > 0) return { findings: told }
-    const id = isRemote ? 'rehearse.no-bootstrap' : 'ignition.invalid'
-    return {
-      findings: [{ id, severity: 'error', summary: error.message, remedy: error.hint, where: { file: fileName } }],
-    }
+    const told = error.code === 'IGNITION_REMOTE' ? [pointerFinding(error, fileName)] : invalidFindings(error, file)
+    return { findings: told }
   }
+}
+
+function pointerFinding({ message }: KnownError, fileName: string): Finding {
+  return finding({
+    id: 'rehearse.no-bootstrap',
+    severity: 'error',
+    summary: `${fileName} points to a config somewhere else: ${message}`,
+    remedy:
+      'Rehearse the config that it points to: bootstrap.ign, as openshift-install create ignition-configs writes it, or what sallyport ignition patch made of it.',
+    where: { file: fileName },
+  })
+}
+
+/** With lines and columns where validation has them. */
+function invalidFindings({ message, hint }: KnownError, { text, fileName }: RehearsedFile): readonly Finding[] {
+  const told = checkIgnition(text, fileName).filter(({ severity }) => severity === 'error')
+  if (told.length > 0) return told
+  return [
+    finding({ id: 'ignition.invalid', severity: 'error', summary: message, remedy: hint, where: { file: fileName } }),
+  ]
 }
 
 function ownArchitecture({ cluster }: BootstrapConfig): string {

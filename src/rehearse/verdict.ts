@@ -23,7 +23,10 @@ export function verdictOf({ findings, levelOne, levelTwo }: VerdictSetting): Ver
   const more = others === 0 ? '' : ` Then ${others === 1 ? 'the other error' : `the ${others} other errors`} below.`
   return {
     isSound: false,
-    headline: `the bootstrap would fail${where}: ${headOf(cause)}`,
+    headline:
+      cause.id === 'rehearse.no-bootstrap'
+        ? `there is nothing to rehearse: ${headOf(cause)}`
+        : `the bootstrap would fail${where}: ${headOf(cause)}`,
     next: `${cause.remedy ?? 'Look at the finding below.'}${more}`,
     ...(stoppedAt && { stoppedAt }),
   }

@@ -21,6 +21,7 @@ import type { BootstrapAccess } from '../bootstrap-access.ts'
 import { causeFindings } from './cause-findings.ts'
 import { checkCertificates } from './check-certificates.ts'
 import { checkMirrorKeys, checkPullSecret } from './check-credentials.ts'
+import { checkDisk } from './check-disk.ts'
 import { checkConfig } from './check-ignition.ts'
 import { checkManifests } from './check-manifests.ts'
 import { checkComponentSource, checkMirrors, driftFindings } from './check-mirrors.ts'
@@ -171,6 +172,7 @@ function askedFindings(setting: FindingSetting): readonly Finding[] {
     ...checkTimes({ certificates, hosts, now, fileName: bootstrap.fileName }),
     ...checkCertificates(report, bootstrap.files),
     ...checkNames(bootstrap, names),
+    ...checkDisk(bootstrap, tried),
   ]
 }
 
