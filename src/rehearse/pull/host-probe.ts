@@ -113,7 +113,7 @@ function exchange(url: URL, access: ProbeAccess, proxy: URL | undefined): Promis
 }
 
 /** Go takes any certificate of the pool as the end of a chain, an intermediate too. */
-export function contextOf({ roots }: Pick<ProbeAccess, 'roots'>) {
+function contextOf({ roots }: Pick<ProbeAccess, 'roots'>) {
   return tls().createSecureContext({ ca: [...roots], allowPartialTrustChain: true })
 }
 
