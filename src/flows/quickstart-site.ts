@@ -43,6 +43,8 @@ export interface SiteFiles {
   readonly username: string
   readonly passwordFile: string
   readonly authFile: string
+  /** What the installer would have made for a cluster of this site. */
+  readonly bootstrap: string
   /** Signatures of releases, as a store has them, and the key that they are verified with. */
   readonly signatures: string
   readonly releaseKey: string
@@ -53,7 +55,9 @@ export interface SiteFiles {
 }
 
 const username = 'admin'
-const hosts = ['localhost', '127.0.0.1', '::1']
+/** What a cluster calls the mirror: on the machines of a cluster, 127.0.0.1 would be these machines. */
+export const mirrorName = 'mirror.quickstart.test'
+const hosts = ['localhost', '127.0.0.1', '::1', mirrorName]
 /** Two stores of some 30 MiB, and room for what a file system adds to 3000 small files. */
 const neededBytes = 128 * 1024 * 1024
 
@@ -105,6 +109,7 @@ export class QuickstartSite {
       username,
       passwordFile: account.passwordFile,
       authFile: join(directory, 'auth.json'),
+      bootstrap: join(directory, 'bootstrap.ign'),
       signatures: join(directory, 'signatures'),
       releaseKey: join(directory, 'release-key.asc'),
       upstreamConf: join(directory, 'upstream-registries.conf'),

@@ -14,6 +14,7 @@ export const quickstartSteps = [
   'egress',
   'damage',
   'repair',
+  'rehearsal',
 ] as const
 export type QuickstartStep = (typeof quickstartSteps)[number]
 
@@ -101,6 +102,22 @@ export interface RepairFacts {
   readonly images: number
 }
 
+export interface RehearsalFacts {
+  readonly step: 'rehearsal'
+  /** Images that the bootstrap host and the nodes would pull, each found at the mirror with all its layers. */
+  readonly images: number
+  /** Stages that the scripts of the bootstrap went through. */
+  readonly stages: number
+  /** Why the scripts were not run. */
+  readonly unavailable?: string
+  /** The same without the CA of the mirror in the config. */
+  readonly withoutTrust: {
+    readonly finding: Finding
+    /** Where the bootstrap would get stuck. */
+    readonly stoppedAt?: { readonly unit: string; readonly stage?: string }
+  }
+}
+
 type AnyFacts =
   | UpstreamFacts
   | MirrorFacts
@@ -111,6 +128,7 @@ type AnyFacts =
   | EgressFacts
   | DamageFacts
   | RepairFacts
+  | RehearsalFacts
 /** What one step found, and how long it took. */
 export type StepFacts = AnyFacts & { readonly elapsedMs: number }
 /** What a step returns: the time is taken around it. */

@@ -8,6 +8,7 @@ import { readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { parseImageSetConfiguration } from '../config/image-set-configuration.ts'
 import { KnownError } from '../errors/known-error.ts'
+import type { Env } from '../host/env.ts'
 import { readDone } from '../mirror/done.ts'
 import { verifyEgress } from '../mirror/verify-egress.ts'
 import { workspaceAt } from '../mirror/workspace.ts'
@@ -22,11 +23,13 @@ import { withRegistriesConf } from '../remote/registries-conf-source.ts'
 import { countReads, countWrites, type Traffic, TrafficCounter } from './count-traffic.ts'
 import { type MirrorResult, mirrorToMirror } from './mirror-to-mirror.ts'
 import { damagedImages, damageTwoImages } from './quickstart-damage.ts'
+import { rehearseSite } from './quickstart-rehearsal.ts'
 import { QuickstartSite, type SiteFiles, type SiteOptions } from './quickstart-site.ts'
 import type { FactsOf, QuickstartEvent, QuickstartStep, StepFacts } from './quickstart-steps.ts'
 import { nodeConfOf, releaseReferences, verifyMirrored } from './verify.ts'
 
 export interface QuickstartOptions extends SiteOptions {
+  readonly env: Env
   readonly signal: AbortSignal
   readonly onEvent: (event: QuickstartEvent) => void
 }
@@ -101,6 +104,7 @@ class Quickstart {
       await this.#step('egress', () => this.#egress()),
       await this.#step('damage', () => this.#damage()),
       await this.#step('repair', () => this.#repair()),
+      await this.#step('rehearsal', () => this.#rehearsal()),
     ]
   }
 
@@ -267,6 +271,31 @@ class Quickstart {
     return { step: 'repair', sent, images }
   }
 
+  /** Of a cluster that has yet to be: with all that it needs, and without the CA of the mirror. */
+  async #rehearsal(): Promise<FactsOf<'rehearsal'>> {
+    const { clock, log, env, signal } = this.#options
+    const about = { site: this.#site, release: this.releaseByDigest, clock, log, env, signal }
+    const broken = await rehearseSite(about, false)
+    const finding = broken.findings.find(({ id }) => id === 'rehearse.ca-unknown')
+    if (!finding) throw failed('a missing CA is found and named', { findings: broken.findings.length })
+    const { stoppedAt } = broken.verdict
+    const sound = await rehearseSite(about, true)
+    const [unexpected] = sound.findings.filter(({ severity, id }) => severity === 'error' || !mayBeHere.has(id))
+    ensure(unexpected === undefined, 'a sound bootstrap is rehearsed without a finding', {
+      found: unexpected?.id ?? '',
+    })
+    const pulled = (sound.levelOne?.images ?? []).filter(({ nodes, bootstrap }) => (nodes ?? bootstrap)?.isPulled)
+    const images = pulled.length
+    ensure(images > this.#release.components.length, 'every image can be pulled', { images })
+    const stages = (sound.levelTwo?.units ?? []).reduce((sum, { stagesDone }) => sum + stagesDone.length, 0)
+    const unavailable = sound.levelTwo?.unavailable
+    ensure(unavailable !== undefined || sound.levelTwo?.isComplete === true, 'the scripts come to their end', {
+      stages,
+    })
+    const withoutTrust = { finding, ...(stoppedAt && { stoppedAt }) }
+    return { step: 'rehearsal', images, stages, ...(unavailable !== undefined && { unavailable }), withoutTrust }
+  }
+
   #uniqueBlobs(): { blobs: number; bytes: number } {
     const { image, components } = this.#release
     const sizes = distinctBlobs([image, ...components.map((component) => component.image)]).map(
@@ -275,6 +304,9 @@ class Quickstart {
     return { blobs: sizes.length, bytes: sizes.reduce((total, size) => total + size, 0) }
   }
 }
+
+/** What a machine of the quickstart may lack, and what a sample release has none of. */
+const mayBeHere = new Set(['rehearse.sandbox-unavailable', 'rehearse.signature-missing'])
 
 function configText(tag: string): string {
   return `kind: ImageSetConfiguration

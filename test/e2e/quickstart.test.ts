@@ -53,6 +53,12 @@ test('the quickstart proves every step with nothing but Node, below 30 s, and le
     ],
   )
   assert.equal(facts(result, 'repair').sent.blobs, 2)
+  const rehearsal = facts(result, 'rehearsal')
+  assert.equal(rehearsal.images, 191)
+  assert.equal(rehearsal.withoutTrust.finding.id, 'rehearse.ca-unknown')
+  if (rehearsal.unavailable !== undefined) return t.diagnostic(`level 2: ${rehearsal.unavailable}`)
+  assert.ok(rehearsal.stages >= 15)
+  assert.deepEqual(rehearsal.withoutTrust.stoppedAt, { unit: 'release-image.service', stage: 'pull-release-image' })
 })
 
 test('a directory with something in it is refused, and left as it was', async (t) => {

@@ -44,9 +44,9 @@ async function run(options: Options, context: CliContext): Promise<void> {
   const directory = options.dir === undefined ? await temporaryDirectory() : resolve(context.cwd, options.dir)
   let isKept = !isTemporary
   try {
-    const { clock, log, signal, json, stdout } = context
+    const { clock, log, env, signal, json, stdout } = context
     if (!json) stdout(renderIntroduction(directory))
-    const running = await quickstart({ directory, clock, log, signal, onEvent: follow(context) })
+    const running = await quickstart({ directory, clock, log, env, signal, onEvent: follow(context) })
     try {
       isKept ||= options.keep === true
       await show(running, { isKept, isServing: options.keep === true, context })

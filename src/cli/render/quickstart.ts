@@ -6,6 +6,7 @@ import {
   type DamagedImage,
   type QuickstartStep,
   quickstartSteps,
+  type RehearsalFacts,
   type StepFacts,
 } from '../../flows/quickstart-steps.ts'
 import { count, formatBytes, formatDuration } from './quantities.ts'
@@ -20,6 +21,7 @@ const under: Record<QuickstartStep, string> = {
   egress: 'pulling as a node would',
   damage: 'breaking two images',
   repair: 'mending them',
+  rehearsal: 'rehearsing the bootstrap of a cluster',
 }
 
 /** What is being done, for the line that is redrawn. */
@@ -91,7 +93,26 @@ function linesOf(facts: StepFacts): readonly string[] {
         'Mended them: upstream back on, the same mirror command again',
         `${count(facts.sent.transfers, 'blob')}, ${formatBytes(facts.sent.bytes)} moved; all ${count(facts.images, 'image')} hashed again: complete`,
       ]
+    case 'rehearsal':
+      return rehearsalLines(facts)
   }
+}
+
+function rehearsalLines({ images, stages, unavailable, withoutTrust }: RehearsalFacts): readonly string[] {
+  const { finding, stoppedAt } = withoutTrust
+  const scripts =
+    unavailable === undefined
+      ? [`its own scripts ran to the end in a sandbox: ${count(stages, 'stage')}`]
+      : wrapped(`its scripts were not run: ${unavailable}`, 70)
+  const place = stoppedAt && [stoppedAt.unit, stoppedAt.stage].filter(Boolean).join(', stage ')
+  return [
+    'Rehearsed the bootstrap of a cluster: it would come up',
+    `${count(images, 'image')} can be pulled as its bootstrap.ign says, with all layers;`,
+    ...scripts,
+    `without the CA of the mirror it would not${place === undefined ? '' : ' get further than'}`,
+    ...(place === undefined ? [] : [`  ${place}`]),
+    ...wrapped(`${finding.id}: ${finding.summary}`, 68).map((line) => `  ${line}`),
+  ]
 }
 
 function crossed({ transfers, blobs, bytes }: Traffic): string {
