@@ -2,6 +2,7 @@
 import { KnownError } from '../../errors/known-error.ts'
 import type { File, IgnitionConfig } from '../../ignition/config.ts'
 import { inlineFile } from '../../ignition/contents.ts'
+import { secretKind } from '../../ignition/secret-files.ts'
 
 export interface BootstrapFile {
   readonly path: string
@@ -62,12 +63,10 @@ export function lineAt(text: string, offset: number): number {
   return line
 }
 
-const secretPath =
-  /\.key$|^\/root\/\.docker\/config\.json$|^\/opt\/openshift\/auth\/|\/auth\.json$|^\/opt\/metal3\/auth\/|\/system-connections\//
-const secretTexts = [
-  /-----BEGIN [A-Z ]*PRIVATE KEY-----/,
+/** Signs beyond those of secrets anywhere, in what the installer and its users write. */
+const furtherPath = /\/system-connections\//
+const furtherTexts = [
   /^kind: "?Secret"?\s*$|"kind":\s*"Secret"/m,
-  /client-key-data:/,
   /^(?:PASSWORD|.*_PASSWORD)=/m,
   /^[ \t]*"?(?:password|passwordHash|token)"?:\s*"?[^\s"]/m,
   // A proxy with its user.
@@ -75,8 +74,9 @@ const secretTexts = [
 ]
 
 /** True where a file is not to be shown to anybody: private keys, credentials, kubeconfigs, Secrets. */
-export function isSecretFile({ path, text }: BootstrapFile): boolean {
-  return secretPath.test(path) || secretTexts.some((pattern) => pattern.test(text)) || isListWithSecret(text)
+export function isSecretFile({ path, text }: Pick<BootstrapFile, 'path' | 'text'>): boolean {
+  if (secretKind(path, text) !== undefined || furtherPath.test(path)) return true
+  return furtherTexts.some((pattern) => pattern.test(text)) || isListWithSecret(text)
 }
 
 /** Elsewhere `kind: Secret` within a document only speaks of one, as the overrides of the ClusterVersion do. */

@@ -126,5 +126,5 @@ function plainYaml(text: string): readonly unknown[] {
 
 /** True where the manifest is not to be shown to anybody. */
 export function isSecretManifest({ kind, path, text }: Manifest): boolean {
-  return kind === 'Secret' || isSecretFile({ path, text, mode: 0, sizeBytes: 0, isAppended: false })
+  return kind === 'Secret' || isSecretFile({ path, text })
 }
