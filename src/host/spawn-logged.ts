@@ -9,6 +9,22 @@ export interface LoggedProcess {
   kill(): void
 }
 
+/**
+ * Runs the arguments as a command until it ends, or until this process is gone, however that came: then nobody holds the
+ * other end of standard input any more.
+ */
+const untilWeAreGone = `
+exec 3<&0
+"$@" 3<&- </dev/null &
+child=$!
+(read -r _ <&3; kill -9 $child) &
+watcher=$!
+wait $child
+status=$?
+kill $watcher 2>/dev/null
+exit $status
+`
+
 /** Starts a program in a process group of its own, with what it prints going to a file and nothing to read. */
 export function spawnLogged(
   program: string,
@@ -20,7 +36,9 @@ export function spawnLogged(
     constants.O_WRONLY | constants.O_CREAT | constants.O_APPEND | constants.O_NOFOLLOW,
     0o600,
   )
-  const child = spawn(program, args, { env: { ...env }, stdio: ['ignore', log, log], detached: true })
+  const words = ['-c', untilWeAreGone, 'sallyport', program, ...args]
+  const child = spawn('/bin/sh', words, { env: { ...env }, stdio: ['pipe', log, log], detached: true })
+  child.stdin?.on('error', () => undefined)
   closeSync(log)
   const ended = new Promise<number | string>((resolve) => {
     child.once('error', (error) => resolve(error.message))

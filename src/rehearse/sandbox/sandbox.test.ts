@@ -1,8 +1,13 @@
 import assert from 'node:assert/strict'
-import { access, readFile, readlink, writeFile } from 'node:fs/promises'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { access, readdir, readFile, readlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { createInterface } from 'node:readline'
 import { before, type TestContext, test } from 'node:test'
+import { fileURLToPath } from 'node:url'
 import { tempDir } from '../../../testkit/temp-dir.ts'
+import { systemClock } from '../../host/clock.ts'
 import { openSandbox, quoted, type StandInCall, whyNoSandbox } from './sandbox.ts'
 
 let unavailable: string | undefined
@@ -118,6 +123,29 @@ test('a command that never ends is ended with all that it started', async (t) =>
   process.kill()
   assert.equal(await process.ended, 'SIGKILL')
 })
+
+test('what runs in a sandbox is gone when who started it is killed', async (t) => {
+  if (unavailable !== undefined) return t.skip(`no sandbox: ${unavailable}`)
+  const directory = await tempDir(t)
+  const file = fileURLToPath(new URL('../../../testkit/sandbox-child.ts', import.meta.url))
+  const child = spawn(process.execPath, [file, directory], { stdio: ['ignore', 'pipe', 'inherit'] })
+  await once(createInterface(child.stdout), 'line')
+  assert.notDeepEqual(await processesNaming(directory), [])
+  child.kill('SIGKILL')
+  await once(child, 'exit')
+  // A bound on waiting, not a time that anything takes.
+  for (let round = 0; round < 500 && (await processesNaming(directory)).length > 0; round += 1) {
+    await systemClock.sleep(10)
+  }
+  assert.deepEqual(await processesNaming(directory), [])
+})
+
+/** Numbers of processes with `text` in their command line. */
+async function processesNaming(text: string): Promise<readonly string[]> {
+  const numbers = (await readdir('/proc')).filter((name) => /^\d+$/.test(name))
+  const lines = await Promise.all(numbers.map((pid) => readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '')))
+  return numbers.filter((_, index) => lines[index]?.includes(text))
+}
 
 test('programs are those of the machine, by links that stay inside', async (t) => {
   const ran = await run(t, 'echo $BASH_VERSION; type -p jq; sh -c "[[ a == a ]] && echo bash"')
