@@ -36,7 +36,7 @@ export function renderIntroduction(directory: string): string {
 export function renderStep(facts: StepFacts): string {
   const [what = '', ...proofs] = linesOf(facts)
   const head = `[${quickstartSteps.indexOf(facts.step) + 1}/${quickstartSteps.length}]`
-  const lines = [`${head} ${what.padEnd(64)}${shortTime(facts.elapsedMs).padStart(9)}`]
+  const lines = [`${head} ${what.padEnd(69 - head.length)}${shortTime(facts.elapsedMs).padStart(9)}`]
   return [...lines, ...proofs.map((proof) => `      ${proof}`), ''].join('\n')
 }
 

@@ -3,6 +3,7 @@ import { existsSync, readdirSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { before, type TestContext, test } from 'node:test'
 import { type BootstrapSite, type BootstrapSiteOptions, startBootstrapSite } from '../../../testkit/bootstrap-site.ts'
+import { smallDisk } from '../../../testkit/small-disk.ts'
 import { tempDir } from '../../../testkit/temp-dir.ts'
 import { systemClock } from '../../host/clock.ts'
 import { createLog } from '../../host/log.ts'
@@ -150,6 +151,18 @@ test('nothing of a rehearsal is left on the machine', async (t) => {
   assert.equal((await rehearsed(t, site, { tempFolder })).isComplete, true)
   assert.deepEqual(readdirSync(tempFolder), [])
 })
+
+for (const kib of [100, 500, 600, 800]) {
+  test(`with ${kib} KiB of disk left it is said that there is no room, or all goes well; nothing is left either way`, async (t) => {
+    const site = await siteFor(t, { era: '4.16' })
+    const disk = site && (await smallDisk(t, kib * 1024))
+    if (!site || !disk) return
+    const report = await rehearsed(t, site, { tempFolder: disk.path })
+    if (report.unavailable === undefined) assert.deepEqual(levelTwoFindings(report), [])
+    else assert.match(report.unavailable, /^no space is left in .*; TMPDIR names another folder$/)
+    assert.deepEqual(readdirSync(disk.path), ['filler'])
+  })
+}
 
 test('real configs of 4.2 to 4.6 have their scripts run as far as their mirror carries them', async (t) => {
   const folder = '../shared/data/installer/ign'

@@ -6,7 +6,7 @@
  * own record.
  */
 import { readFileSync } from 'node:fs'
-import { lstat, mkdir, mkdtemp, readlink, rm } from 'node:fs/promises'
+import { mkdir, mkdtemp, readlink, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { hasSystemCode, KnownError } from '../../errors/known-error.ts'
@@ -16,10 +16,11 @@ import type { BootstrapConfig } from '../../openshift/bootstrap/bootstrap-config
 import type { BootstrapAccess } from '../bootstrap-access.ts'
 import { openSandbox, whyNoSandbox } from '../sandbox/sandbox.ts'
 import { createStandIns } from '../stand-ins/stand-ins.ts'
-import { type PlannedUnit, planBoot } from './boot-plan.ts'
+import { Boot, mainUnit } from './boot.ts'
+import { planBoot } from './boot-plan.ts'
 import type { LevelTwoReport, RehearsedUnit } from './level-two-report.ts'
 import { placeConfig } from './place-config.ts'
-import { isOneshot, type UnitPlace, UnitRun } from './unit-run.ts'
+import type { UnitPlace, UnitRun } from './unit-run.ts'
 
 export interface LevelTwoOptions {
   readonly clock: Clock
@@ -32,34 +33,55 @@ export interface LevelTwoOptions {
   readonly onUnit?: (name: string, outcome: RehearsedUnit['outcome'] | 'started') => void
 }
 
-/** The service that the others are there for. */
-const mainUnit = 'bootkube.service'
+export interface LevelTwoSubject extends LevelTwoOptions {
+  readonly config: IgnitionConfig
+  readonly access: BootstrapAccess
+}
 
-/** How long services that only wait for bootkube may take to notice its end. */
-const graceMs = 1500
-
-/** @throws KnownError PROGRAM_FAILED */
-export async function runLevelTwo(
-  bootstrap: BootstrapConfig,
-  {
-    config,
-    access,
-    ...options
-  }: LevelTwoOptions & { readonly config: IgnitionConfig; readonly access: BootstrapAccess },
-): Promise<LevelTwoReport> {
-  const startedAt = options.clock.now()
+/** @throws KnownError PROGRAM_FAILED, INTERRUPTED */
+export async function runLevelTwo(bootstrap: BootstrapConfig, subject: LevelTwoSubject): Promise<LevelTwoReport> {
+  const { clock, signal, tempFolder = tmpdir() } = subject
+  const startedAt = clock.now()
   const unavailable = await whyNoSandbox()
   if (unavailable !== undefined) return notRun(unavailable)
-  const directory = await mkdtemp(join(options.tempFolder ?? tmpdir(), 'sallyport-rehearsal-'))
+  let directory: string | undefined
+  try {
+    directory = await mkdtemp(join(tempFolder, 'sallyport-rehearsal-'))
+    const ran = await runIn(directory, bootstrap, subject)
+    // Scripts that ran out of disk here say nothing about the machine to be.
+    const isCramped = ran.units.some(({ journal }) => journal.some((line) => line.includes('No space left on device')))
+    if (isCramped) return notRun(noSpaceIn(tempFolder))
+    return { ...ran, durationMs: clock.now() - startedAt }
+  } catch (error) {
+    signal.throwIfAborted()
+    const isFull =
+      hasSystemCode(error, 'ENOSPC', 'EDQUOT') || (error instanceof KnownError && error.code === 'DISK_FULL')
+    if (isFull) return notRun(noSpaceIn(tempFolder))
+    if (error instanceof UnmakeableConfig) return notRun(`the config cannot be made a machine: ${error.message}`)
+    throw error
+  } finally {
+    if (directory !== undefined) await rm(directory, { recursive: true, force: true })
+  }
+}
+
+function noSpaceIn(folder: string): string {
+  return `no space is left in ${folder}; TMPDIR names another folder`
+}
+
+/** What Ignition would refuse to make of the machine, too. */
+class UnmakeableConfig extends Error {}
+
+async function runIn(
+  directory: string,
+  bootstrap: BootstrapConfig,
+  { config, access, ...options }: LevelTwoSubject,
+): Promise<Omit<LevelTwoReport, 'durationMs'>> {
   const root = join(directory, 'root')
   const logOf = (unit: string) => join(directory, `${unit.replaceAll('/', '_')}.log`)
-  try {
-    await placeConfig(config, root, options.signal)
-  } catch (error) {
-    await rm(directory, { recursive: true, force: true })
-    if (!(error instanceof KnownError) || error.code === 'INTERRUPTED') throw error
-    return notRun(`the config cannot be made a machine: ${error.message}`)
-  }
+  await placeConfig(config, root, options.signal).catch((error: unknown) => {
+    const isRefused = error instanceof KnownError && error.code !== 'DISK_FULL' && error.code !== 'INTERRUPTED'
+    throw isRefused ? new UnmakeableConfig(error.message) : error
+  })
   const unknown = new Set<string>()
   const running = new Map<string, UnitRun>()
   const journal = (unit: string) => readFileSync(logOf(unit), 'utf8')
@@ -68,24 +90,37 @@ export async function runLevelTwo(
     running.get(answered.call.unit)?.noteCall(answered)
   })
   const sandbox = await openSandbox({ directory, standIns: standIns.names, answer: standIns.answer })
-  const place: UnitPlace = { sandbox, root, clock: options.clock, logOf }
-  const boot = new Boot(place, running, options)
-  const cancel = options.clock.after(options.timeLimitMs ?? 60_000, () => boot.stop('timed-out'))
-  const onAbort = () => boot.stop('timed-out')
-  options.signal.addEventListener('abort', onAbort, { once: true })
+  try {
+    const place = { sandbox, root, clock: options.clock, logOf }
+    const units = await reachTargets(bootstrap, new Boot(place, running, options), { ...options, place })
+    const isComplete = units.some(({ name, outcome }) => name === mainUnit && outcome === 'succeeded')
+    return { units, isComplete, unknownPrograms: [...unknown].sort() }
+  } finally {
+    sandbox.close()
+  }
+}
+
+/** From the target that the generators choose to that of every boot, as long as the time of the rehearsal lasts. */
+async function reachTargets(
+  bootstrap: BootstrapConfig,
+  boot: Boot,
+  { place, clock, signal, timeLimitMs = 60_000 }: LevelTwoOptions & { readonly place: UnitPlace },
+): Promise<readonly RehearsedUnit[]> {
+  const stop = () => boot.stop()
+  const cancel = clock.after(timeLimitMs, stop)
+  signal.addEventListener('abort', stop, { once: true })
+  void place.sandbox.failed.then(stop)
   try {
     const first = await defaultTarget(bootstrap, place)
     await boot.reach(planBoot(bootstrap.units, first))
     if (first !== multiUser && boot.hasSwitched) await boot.reach(planBoot(bootstrap.units, multiUser))
-    options.signal.throwIfAborted()
-    const units = boot.results
-    const isComplete = units.some(({ name, outcome }) => name === mainUnit && outcome === 'succeeded')
-    return { units, isComplete, unknownPrograms: [...unknown].sort(), durationMs: options.clock.now() - startedAt }
+    signal.throwIfAborted()
+    place.sandbox.throwIfFailed()
+    return boot.results
   } finally {
     cancel()
-    options.signal.removeEventListener('abort', onAbort)
-    boot.stop('timed-out')
-    await sandbox.close()
+    signal.removeEventListener('abort', stop)
+    boot.stop()
   }
 }
 
@@ -112,119 +147,4 @@ async function defaultTarget({ files }: BootstrapConfig, { sandbox, root, logOf 
     if (target !== undefined) return target.split('/').at(-1) ?? multiUser
   }
   return multiUser
-}
-
-interface StartingUnit {
-  /** Units that come after it may start. */
-  readonly started: Promise<void>
-  readonly ended: Promise<void>
-}
-
-/** Starts units in their order and keeps what became of them. */
-class Boot {
-  readonly #place: UnitPlace
-  readonly #running: Map<string, UnitRun>
-  readonly #options: LevelTwoOptions
-  readonly #results = new Map<string, RehearsedUnit>()
-  #isStopped = false
-
-  constructor(place: UnitPlace, running: Map<string, UnitRun>, options: LevelTwoOptions) {
-    this.#place = place
-    this.#running = running
-    this.#options = options
-  }
-
-  get results(): readonly RehearsedUnit[] {
-    return [...this.#results.values()]
-  }
-
-  /** True where every unit of the first target came up: its last one then goes on to the next target. */
-  get hasSwitched(): boolean {
-    return this.results.every(({ outcome }) => outcome === 'succeeded' || outcome === 'condition-failed')
-  }
-
-  stop(outcome: 'timed-out'): void {
-    this.#isStopped = true
-    for (const run of this.#running.values()) run.stop(outcome)
-  }
-
-  /** Resolves once bootkube has ended and the others had their time to notice: what still waits then, waits for a cluster. */
-  async reach(plan: readonly PlannedUnit[]): Promise<void> {
-    const starts = new Map<string, StartingUnit>()
-    for (const unit of plan) {
-      if (this.#results.get(unit.name)?.outcome === 'succeeded') continue
-      const before = unit.after.flatMap((name) => starts.get(name)?.started ?? [])
-      starts.set(unit.name, this.#startAfter(unit, before))
-    }
-    const all = Promise.all([...starts.values()].map(({ ended }) => ended))
-    const main = starts.get(mainUnit)
-    if (main !== undefined) {
-      await main.ended
-      for (const run of this.#running.values()) if (run.isResident) run.stop('running')
-      const stopRest = () => {
-        for (const run of this.#running.values()) run.stop('running')
-      }
-      const cancel = this.#options.clock.after(graceMs, stopRest)
-      await all.finally(cancel)
-    }
-    await all
-  }
-
-  #startAfter(unit: PlannedUnit, before: readonly Promise<void>[]): StartingUnit {
-    const { promise: started, resolve: onStarted } = Promise.withResolvers<void>()
-    const ended = Promise.all(before).then(async () => {
-      const because = this.#whyNot(unit)
-      if (because !== undefined) this.#keep({ ...notStarted(unit), outcome: 'not-started', because })
-      else if (!(await this.#isWanted(unit))) this.#keep({ ...notStarted(unit), outcome: 'condition-failed' })
-      else await this.#run(unit, onStarted)
-      onStarted()
-    })
-    return { started: isOneshot(unit) ? ended : started, ended }
-  }
-
-  async #run(unit: PlannedUnit, onStarted: () => void): Promise<void> {
-    const run = new UnitRun(unit, this.#place)
-    this.#running.set(unit.name, run)
-    this.#options.onUnit?.(unit.name, 'started')
-    if (this.#isStopped) run.stop('timed-out')
-    const result = await run.run(onStarted)
-    this.#running.delete(unit.name)
-    this.#keep(result)
-  }
-
-  #keep(result: RehearsedUnit): void {
-    this.#results.set(result.name, result)
-    this.#options.onUnit?.(result.name, result.outcome)
-  }
-
-  /** A required unit that failed, or one to wait for that never ends. */
-  #whyNot({ requires, after }: PlannedUnit): string | undefined {
-    const outcomeOf = (name: string) => this.#results.get(name)?.outcome
-    const isDown = (name: string) => ['failed', 'looping', 'timed-out', 'not-started'].includes(outcomeOf(name) ?? '')
-    const neverEnds = (name: string) => ['looping', 'timed-out', 'running'].includes(outcomeOf(name) ?? '')
-    return requires.find(isDown) ?? after.find(neverEnds)
-  }
-
-  async #isWanted({ directives }: PlannedUnit): Promise<boolean> {
-    for (const condition of directives.all('Unit.ConditionPathExists')) {
-      const [, negation, path = ''] = /^\|?(!?)(.*)$/.exec(condition) ?? []
-      const isThere = await exists(join(this.#place.root, path))
-      if (isThere === (negation === '!')) return false
-    }
-    return true
-  }
-}
-
-async function exists(path: string): Promise<boolean> {
-  try {
-    await lstat(path)
-    return true
-  } catch (error) {
-    if (hasSystemCode(error, 'ENOENT', 'ENOTDIR')) return false
-    throw error
-  }
-}
-
-function notStarted({ name }: PlannedUnit) {
-  return { name, stagesDone: [], journal: [], durationMs: 0, failedCalls: [] }
 }

@@ -5,7 +5,7 @@
  * asked comes out through a pipe, and the answer goes in as a file that the sandbox cannot write.
  */
 import { constants, openSync } from 'node:fs'
-import { mkdir, open, readFile, rm, writeFile } from 'node:fs/promises'
+import { mkdir, open, readFile, writeFile } from 'node:fs/promises'
 import { Socket } from 'node:net'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
@@ -46,7 +46,12 @@ export interface RunOptions {
 export interface Sandbox {
   /** Runs a command there to its end. */
   run(command: readonly string[], options: RunOptions): { readonly ended: Promise<number | string>; kill(): void }
-  close(): Promise<void>
+  /** Resolves when a call could not be answered for want of disk or memory; from then on nothing there gets anywhere. */
+  readonly failed: Promise<void>
+  /** @throws what a call could not be answered for */
+  throwIfFailed(): void
+  /** Answers no more calls. Its folder is the caller's to remove. */
+  close(): void
 }
 
 /** Why there can be no sandbox on this machine; undefined where there can. */
@@ -90,7 +95,14 @@ export async function openSandbox({ directory, standIns, answer }: SandboxOption
   const pipe = openSync(all, constants.O_RDWR | constants.O_NONBLOCK)
   const socket = new Socket({ fd: pipe, readable: true, writable: false })
   const lines = createInterface({ input: socket })
-  lines.on('line', (id) => void serve(id, { calls, replies, answer }))
+  const failures: unknown[] = []
+  const { promise: failed, resolve: onFailed } = Promise.withResolvers<void>()
+  lines.on('line', (id) => {
+    serve(id, { calls, replies, answer }).catch((error: unknown) => {
+      failures.push(error)
+      onFailed()
+    })
+  })
   let runs = 0
   return {
     run: (command, { unit, workingDirectory, env, logFile }) => {
@@ -101,10 +113,13 @@ export async function openSandbox({ directory, standIns, answer }: SandboxOption
       const words = [...namespaceFlags, '--', '/bin/sh', '-c', outerScript, 'sallyport', root, replies, '--', ...inner]
       return spawnLogged('unshare', words, { env: { PATH: hostPath }, logFile })
     },
-    close: async () => {
+    failed,
+    throwIfFailed: () => {
+      if (failures.length > 0) throw failures[0]
+    },
+    close: () => {
       lines.close()
       socket.destroy()
-      await rm(directory, { recursive: true, force: true })
     },
   }
 }
