@@ -1,7 +1,12 @@
 import assert from 'node:assert/strict'
-import { readFile, writeFile } from 'node:fs/promises'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { readdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { text } from 'node:stream/consumers'
 import { test } from 'node:test'
+import { fileURLToPath } from 'node:url'
 import type { RehearsalReport } from '../../src/rehearse/rehearsal-report.ts'
 import { whyNoSandbox } from '../../src/rehearse/sandbox/sandbox.ts'
 import { bootstrapFaults, type FaultySite, startFaultyBootstrap } from '../../testkit/bootstrap-faults.ts'
@@ -31,6 +36,26 @@ test('a sound bootstrap: one document, no finding, exit status 0', async (t) => 
   )
   assert.equal(stdout.includes(site.credentials.password), false)
   assert.equal(stdout.includes('PRIVATE KEY'), false)
+})
+
+test('Ctrl-C while the scripts run ends it with 130, and leaves nothing behind', async (t) => {
+  const unavailable = await whyNoSandbox()
+  if (unavailable !== undefined) return t.skip(`no sandbox: ${unavailable}`)
+  const site = await startBootstrapSite(t)
+  const temporary = await tempDir(t)
+  const main = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url))
+  const words = [main, '--events', '-', 'rehearse', site.path, ...viaFlags(site.via)]
+  const env = { PATH: process.env['PATH'], TMPDIR: temporary }
+  const child = spawn(process.execPath, words, { env, stdio: ['ignore', 'pipe', 'pipe'] })
+  const complaint = text(child.stderr)
+  for await (const line of createInterface(child.stdout)) {
+    if (!line.includes('"bootkube.service","outcome":"started"')) continue
+    child.kill('SIGINT')
+    break
+  }
+  assert.deepEqual(await once(child, 'close'), [130, null])
+  assert.match(await complaint, /error INTERRUPTED: Interrupted\n {2}next: Nothing was changed/)
+  assert.deepEqual(await readdir(temporary), [])
 })
 
 test('the first line says where it would fail, the second what to do, and the status is 1', async (t) => {

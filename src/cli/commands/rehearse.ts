@@ -3,6 +3,7 @@ import { isIP } from 'node:net'
 import { resolve } from 'node:path'
 import { type Command, InvalidArgumentError, Option } from 'commander'
 import { readTextFile } from '../../config/yaml-document.ts'
+import { KnownError } from '../../errors/known-error.ts'
 import { writeStaged } from '../../mirror/staged-write.ts'
 import type { RehearsalReport } from '../../rehearse/rehearsal-report.ts'
 import { rehearse } from '../../rehearse/rehearse.ts'
@@ -80,11 +81,17 @@ async function run(fileName: string, options: Options, context: CliContext): Pro
       ...(architecture !== undefined && { architecture }),
       onUnit: follow(context),
     },
-  )
+  ).catch((error: unknown) => {
+    throw signal.aborted ? interrupted : error
+  })
   if (reportFile !== undefined) await writeReport(resolve(cwd, reportFile), report)
   stdout(json ? `${JSON.stringify(report)}\n` : renderRehearsal(report, { reportFile }))
   return report.verdict.isSound ? 0 : 1
 }
+
+const interrupted = new KnownError('INTERRUPTED', 'Interrupted', {
+  hint: 'Nothing was changed, here or at the mirror. Run the same command again: it begins anew.',
+})
 
 function writeReport(path: string, report: RehearsalReport): Promise<void> {
   const page = rehearsalPage(report, { version })
