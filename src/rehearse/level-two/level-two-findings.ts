@@ -56,7 +56,7 @@ function noSandbox(why: string): Finding {
     severity: 'warning',
     summary: `the scripts of the config were not run: ${why}`,
     remedy:
-      'Level 1 holds all the same. For level 2 use a Linux machine with bash, jq and util-linux where user namespaces are allowed (sysctl kernel.unprivileged_userns_clone, user.max_user_namespaces).',
+      'Level 1 holds all the same. For level 2 use a Linux machine with bash and util-linux where user namespaces are allowed (sysctl kernel.unprivileged_userns_clone, user.max_user_namespaces).',
   })
 }
 

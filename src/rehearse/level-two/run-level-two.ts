@@ -85,10 +85,13 @@ async function runIn(
   const unknown = new Set<string>()
   const running = new Map<string, UnitRun>()
   const journal = (unit: string) => readFileSync(logOf(unit), 'utf8')
-  const standIns = createStandIns({ ...access, bootstrap, journal }, (answered) => {
-    if (!standIns.names.includes(answered.call.name)) unknown.add(answered.call.name)
-    running.get(answered.call.unit)?.noteCall(answered)
-  })
+  const standIns = createStandIns(
+    { ...access, bootstrap, journal },
+    {
+      onCall: (answered) => running.get(answered.call.unit)?.noteCall(answered),
+      onUnknown: (what) => unknown.add(what),
+    },
+  )
   const sandbox = await openSandbox({ directory, standIns: standIns.names, answer: standIns.answer })
   try {
     const place = { sandbox, root, clock: options.clock, logOf }

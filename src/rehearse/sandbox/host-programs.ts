@@ -9,15 +9,4 @@ export const hostPrograms: readonly string[] = `
   .filter((name) => name !== '')
 
 /** Without these no script of a bootstrap host gets anywhere. */
-export const neededPrograms: readonly string[] = [
-  'bash',
-  'cat',
-  'date',
-  'grep',
-  'jq',
-  'mkdir',
-  'mkfifo',
-  'mv',
-  'sed',
-  'tr',
-]
+export const neededPrograms: readonly string[] = ['bash', 'cat', 'date', 'grep', 'mkdir', 'mkfifo', 'mv', 'sed', 'tr']

@@ -64,7 +64,11 @@ export const standInProgram = `#!/usr/bin/bash
 if [ -n "\${SALLYPORT_AS-}" ]; then name=$SALLYPORT_AS; unset SALLYPORT_AS; else name=\${0##*/}; fi
 id=\${SALLYPORT_RUN:-0}.$BASHPID
 call=${standInFolder}/calls/$id
-for word in "$@"; do if [ "$word" = - ]; then cat > "$call.input"; break; fi; done
+if [ "$name" = jq ]; then
+  if [ $# -gt 1 ] && [ -f "\${!#}" ]; then cat -- "\${!#}"; else cat; fi > "$call.input"
+else
+  for word in "$@"; do if [ "$word" = - ]; then cat > "$call.input"; break; fi; done
+fi
 printf '%s\\0' "$name" "$PWD" "\${SALLYPORT_UNIT-}" "$@" > "$call.args"
 mkfifo "$call.answer" || exit 70
 exec 9<>"$call.answer"

@@ -23,7 +23,7 @@ export interface StandInCall {
   /** Where the script stands. */
   readonly cwd: string
   readonly unit: string
-  /** What was piped into it, where an argument was `-`. */
+  /** What was piped into it, where an argument was `-`; for jq always. */
   readonly input: string
 }
 
@@ -148,7 +148,8 @@ async function serve(id: string, { calls, replies, answer }: Exchange): Promise<
   try {
     const words = (await readOwn(`${path}.args`)).split('\0').slice(0, -1)
     const [name = '', cwd = '/', unit = '', ...args] = words
-    const input = args.includes('-') ? await readOwn(`${path}.input`) : ''
+    const isPiped = name === 'jq' || args.includes('-')
+    const input = isPiped ? await readOwn(`${path}.input`) : ''
     script = await answer({ name, cwd, unit, args, input })
   } catch (error) {
     script = `printf '%s\\n' ${quoted(`sallyport: ${error instanceof Error ? error.message : error}`)} >&2\nexit 70\n`

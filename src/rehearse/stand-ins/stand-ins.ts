@@ -2,6 +2,7 @@
 import type { BootstrapConfig } from '../../openshift/bootstrap/bootstrap-config.ts'
 import type { StandInCall } from '../sandbox/sandbox.ts'
 import { type Answer, answerScript } from './answer.ts'
+import { type JqCall, runJq } from './jq.ts'
 import { answerOstree, answerRpmOstree } from './node-image.ts'
 import { answerOc } from './oc.ts'
 import { Podman } from './podman.ts'
@@ -24,8 +25,14 @@ export interface StandIns {
 /** Waits are shortened to this, in seconds: a loop is seen for what it is, without the machine getting hot. */
 const longestSleep = 0.02
 
-/** @param onCall told of every call before its answer goes in */
-export function createStandIns(world: StandInWorld, onCall: (answered: AnsweredCall) => void): StandIns {
+export interface StandInEvents {
+  /** Told of every call before its answer goes in. */
+  readonly onCall: (answered: AnsweredCall) => void
+  /** Told of what nobody knows: it is taken as successful. */
+  readonly onUnknown: (what: string) => void
+}
+
+export function createStandIns(world: StandInWorld, { onCall, onUnknown }: StandInEvents): StandIns {
   const podman = new Podman(world)
   const programs: Readonly<Record<string, Program>> = {
     ...quiet,
@@ -46,6 +53,8 @@ export function createStandIns(world: StandInWorld, onCall: (answered: AnsweredC
     hostname: () => ({ stdout: 'bootstrap\n' }),
     // Not installed: so says a machine that was booted from the bare image, and the generator then wants the node image.
     rpm: ({ args }) => ({ status: args.includes('-q') ? 1 : 0 }),
+    // Only where the machine has none.
+    jq: ({ args, input }) => jq({ args, input }, onUnknown),
     kubelet: goesOn,
     // Until 4.7 the kubelet was one of its faces.
     hyperkube: goesOn,
@@ -53,12 +62,20 @@ export function createStandIns(world: StandInWorld, onCall: (answered: AnsweredC
       exec: args.filter((word) => !/^-|^\w+=/.test(word)).length > 0 ? withoutSudo(args) : 'true',
     }),
   }
+  const names = [...new Set([...Object.keys(programs), ...namedPrograms(world.bootstrap)])]
   const answer = async (call: StandInCall): Promise<string> => {
+    if (!names.includes(call.name)) onUnknown(call.name)
     const answered = (await programs[call.name]?.(call)) ?? {}
     onCall({ call, status: answered.status ?? 0 })
     return answerScript(answered)
   }
-  return { names: [...new Set([...Object.keys(programs), ...namedPrograms(world.bootstrap)])], answer }
+  return { names, answer }
+}
+
+function jq(call: JqCall, onUnknown: (what: string) => void): Answer {
+  const printed = runJq(call)
+  if (printed === undefined) onUnknown(`jq ${call.args.join(' ')}`)
+  return { stdout: printed ?? '' }
 }
 
 /** What runs as long as the machine does. */
