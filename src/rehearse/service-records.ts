@@ -5,6 +5,7 @@
  * Source: openshift/installer `data/data/bootstrap/files/usr/local/bin/bootstrap-service-record.sh`,
  * `pkg/gather/service/entry.go`, whose `json:"string"` for the stage does not match what the script writes.
  */
+import { parsedJson } from './parsed-json.ts'
 
 export interface ServiceRecordEntry {
   /** The clock of the host, in UTC. */
@@ -39,21 +40,12 @@ export interface ServiceSummary {
  * @returns undefined where the text is no record at all
  */
 export function parseServiceRecord(text: string): readonly ServiceRecordEntry[] | undefined {
-  const whole = parsed(text)
+  const whole = parsedJson(text)
   if (Array.isArray(whole)) return whole.filter(isEntry)
   if (!text.trimStart().startsWith('[')) return undefined
   // The entries are flat: each ends with the first brace that closes and is not in a text.
-  const entries = [...text.matchAll(/\{(?:[^{}"]|"(?:[^"\\]|\\.)*")*\}/g)].map(([entry]) => parsed(entry))
+  const entries = [...text.matchAll(/\{(?:[^{}"]|"(?:[^"\\]|\\.)*")*\}/g)].map(([entry]) => parsedJson(entry))
   return entries.filter(isEntry)
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch (error) {
-    if (error instanceof SyntaxError) return undefined
-    throw error
-  }
 }
 
 function isEntry(entry: unknown): entry is ServiceRecordEntry {

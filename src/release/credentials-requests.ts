@@ -4,8 +4,9 @@
  * Source: openshift/oc `pkg/cli/admin/release/extract.go`.
  */
 import { KnownError } from '../errors/known-error.ts'
+import { isRecord } from '../openshift/plain-record.ts'
 import { type Inclusion, whyExcluded } from './extract-inclusion.ts'
-import { isRecord, type Manifest } from './extract-manifests.ts'
+import type { Manifest } from './extract-manifests.ts'
 
 /** By platform of install-config; platforms that are not here have no credentials. */
 const providerKinds: Readonly<Record<string, string>> = {

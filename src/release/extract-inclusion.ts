@@ -4,8 +4,10 @@
  * Source: openshift/library-go `pkg/manifest/manifest.go:IncludeAllowUnknownCapabilities`, openshift/oc
  * `pkg/cli/admin/release/extract_tools.go:extractFeatureGatesFromFiles`.
  */
+
+import { isRecord } from '../openshift/plain-record.ts'
 import type { Capabilities } from './capabilities.ts'
-import { isRecord, type Manifest } from './extract-manifests.ts'
+import type { Manifest } from './extract-manifests.ts'
 
 /** What decides. A part that is absent excludes nothing. */
 export interface Inclusion {

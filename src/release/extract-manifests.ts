@@ -5,6 +5,7 @@
  */
 import { parse } from 'yaml'
 import { KnownError } from '../errors/known-error.ts'
+import { isRecord } from '../openshift/plain-record.ts'
 
 /** The folder of a release image that holds them. */
 export const manifestFolder = 'release-manifests'
@@ -87,8 +88,4 @@ function manifestOf(file: string, text: string, head: unknown): Manifest {
 
 function textsOf(values: Readonly<Record<string, unknown>>): Record<string, string> {
   return Object.fromEntries(Object.entries(values).map(([key, value]) => [key, String(value)]))
-}
-
-export function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

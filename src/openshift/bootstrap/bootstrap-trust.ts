@@ -1,7 +1,7 @@
 /** Whom a bootstrap host trusts, and as whom it asks: certificate authorities, credentials and proxies that the config holds. */
 import { redact } from '../../errors/redact.ts'
+import { isRecord } from '../plain-record.ts'
 import type { BootstrapFile, BootstrapFiles } from './bootstrap-file.ts'
-import { isRecord } from './plain-record.ts'
 
 export interface TrustAnchor {
   readonly path: string

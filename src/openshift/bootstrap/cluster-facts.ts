@@ -4,10 +4,10 @@
  * Source: openshift/installer `pkg/asset/manifests/{infrastructure,dns,clusterconfig}.go`, `pkg/asset/ignition/bootstrap/common.go`.
  */
 import { parse, YAMLError } from 'yaml'
+import { isRecord, type PlainRecord, textAt } from '../plain-record.ts'
 import { goArchitecture, parseReleaseTag } from '../release-tag.ts'
 import { type BootstrapFiles, findLine } from './bootstrap-file.ts'
 import { type Manifest, manifestDocument } from './manifests.ts'
-import { isRecord, type PlainRecord, textAt } from './plain-record.ts'
 import type { NamedReleaseImage } from './release-image.ts'
 
 export interface ClusterNames {

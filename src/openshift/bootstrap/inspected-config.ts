@@ -9,7 +9,7 @@ import { parse, YAMLError } from 'yaml'
 import { KnownError } from '../../errors/known-error.ts'
 import type { IgnitionConfig } from '../../ignition/config.ts'
 import { type ReadConfig, readIgnitionConfig } from '../../ignition/read-config.ts'
-import { textAt, valueAt } from './plain-record.ts'
+import { textAt, valueAt } from '../plain-record.ts'
 
 export interface InspectedConfig extends ReadConfig {
   readonly kind: ConfigKind

@@ -5,9 +5,9 @@
  * them, and few are of interest.
  */
 import { parse, parseAllDocuments, YAMLError } from 'yaml'
+import { isRecord } from '../plain-record.ts'
 import { parseBlockYaml } from './block-yaml.ts'
 import { type BootstrapFile, type BootstrapFiles, isSecretFile, lineAt } from './bootstrap-file.ts'
-import { isRecord } from './plain-record.ts'
 
 export interface Manifest {
   readonly path: string

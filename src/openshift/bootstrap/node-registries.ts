@@ -12,9 +12,9 @@ import { KnownError } from '../../errors/known-error.ts'
 import type { Reference } from '../../oci/reference.ts'
 import { type ClusterRegistries, type MirrorSet, nodeRegistriesConf } from '../../registries/node-conf.ts'
 import type { RegistriesConf } from '../../registries/registries-conf.ts'
+import { isRecord, type PlainRecord, valueAt } from '../plain-record.ts'
 import type { BootstrapConfig } from './bootstrap-config.ts'
 import { type Manifest, manifestDocument } from './manifests.ts'
-import { isRecord, type PlainRecord, valueAt } from './plain-record.ts'
 
 export interface NodeRegistries {
   /** Absent where the operator refuses: it then writes no configuration for the nodes at all. */

@@ -10,7 +10,7 @@ import { redact } from '../../errors/redact.ts'
 import type { BootstrapFile, BootstrapFiles, Evidence } from './bootstrap-file.ts'
 import type { BootstrapUnit } from './bootstrap-units.ts'
 import { type Before, circlesOf, ranksOf } from './unit-graph.ts'
-import { lastOf, listed, parseUnitText, type UnitSetting, unitNames } from './unit-text.ts'
+import { lastOf, listed, parseUnitText, type UnitSetting, unitNames, unitSettings } from './unit-text.ts'
 
 export interface OrderedUnit {
   readonly name: string
@@ -101,13 +101,7 @@ function ownBefore(name: string, before: Before, own: ReadonlySet<string>): Read
 }
 
 function readUnit(unit: BootstrapUnit): ReadUnit {
-  const dropIns = unit.dropIns.toSorted((one, other) => (one.name < other.name ? -1 : 1))
-  const own = unit.text === undefined ? [] : parseUnitText(unit.text, unit.path)
-  return {
-    name: unit.name,
-    settings: [...own, ...dropIns.flatMap(({ text, path }) => parseUnitText(text, path))],
-    unit,
-  }
+  return { name: unit.name, settings: unitSettings(unit), unit }
 }
 
 const quadletPath = /^\/etc\/containers\/systemd\/([^/]+)\.(container|volume|network|image|pod|kube|build)$/

@@ -4,6 +4,9 @@
  * Source: systemd.syntax(7), systemd.unit(5).
  */
 import type { Evidence } from './bootstrap-file.ts'
+import type { BootstrapUnit } from './bootstrap-units.ts'
+
+type UnitParts = Pick<BootstrapUnit, 'text' | 'path' | 'dropIns'>
 
 export interface UnitSetting {
   readonly section: string
@@ -32,6 +35,13 @@ export function parseUnitText(text: string, file: string): readonly UnitSetting[
     else if (name !== undefined) settings.push({ section, name, value, at: { file, line: whole.line } })
   }
   return settings
+}
+
+/** Of a unit with its drop-ins: its own first, then those of the drop-ins in the order of their names. */
+export function unitSettings({ text, path, dropIns }: UnitParts): readonly UnitSetting[] {
+  const sorted = dropIns.toSorted((one, other) => (one.name < other.name ? -1 : 1))
+  const own = text === undefined ? [] : parseUnitText(text, path)
+  return [...own, ...sorted.flatMap((dropIn) => parseUnitText(dropIn.text, dropIn.path))]
 }
 
 /** What counts of a setting that may be given several times: an empty value takes back what stood before it. */

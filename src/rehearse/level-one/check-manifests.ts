@@ -3,7 +3,7 @@ import { parseAllDocuments, YAMLError } from 'yaml'
 import { type Finding, finding } from '../../errors/finding.ts'
 import type { BootstrapConfig } from '../../openshift/bootstrap/bootstrap-config.ts'
 import type { BootstrapFile } from '../../openshift/bootstrap/bootstrap-file.ts'
-import { isRecord, textAt } from '../../openshift/bootstrap/plain-record.ts'
+import { isRecord, textAt } from '../../openshift/plain-record.ts'
 import { evidenceText } from './config-places.ts'
 
 const manifestPath = /^\/opt\/openshift\/(?:manifests|openshift)\/[^/]+\.(?:ya?ml|json)$/

@@ -11,7 +11,7 @@ import type { BootstrapConfig } from '../../openshift/bootstrap/bootstrap-config
 import type { Evidence } from '../../openshift/bootstrap/bootstrap-file.ts'
 import type { BootstrapUnit } from '../../openshift/bootstrap/bootstrap-units.ts'
 import { orderUnits, type UnitOrder } from '../../openshift/bootstrap/unit-order.ts'
-import { listed, parseUnitText, type UnitSetting } from '../../openshift/bootstrap/unit-text.ts'
+import { listed, type UnitSetting, unitSettings } from '../../openshift/bootstrap/unit-text.ts'
 import { evidenceText } from './config-places.ts'
 
 export function checkUnits(bootstrap: BootstrapConfig): readonly Finding[] {
@@ -91,7 +91,7 @@ const serviceTypes = ['simple', 'exec', 'forking', 'oneshot', 'dbus', 'notify', 
 
 function meaningFaults({ name, path, dropIns }: BootstrapUnit, text: string): readonly UnitFault[] {
   const kind = name.slice(name.lastIndexOf('.') + 1)
-  const settings = [text, ...dropIns.map((one) => one.text)].flatMap((part) => parseUnitText(part, path))
+  const settings = unitSettings({ text, path, dropIns })
   const faults: UnitFault[] = []
   const known = ['Unit', 'Install', ...(sections[kind] ?? [])]
   const strange = settings.find(({ section }) => !known.includes(section) && !section.startsWith('X-'))
@@ -151,7 +151,7 @@ function missingFinding({ unit, path, at }: UnitOrder['missing'][number], starte
 
 /** Ignition gives 0644 where the config says nothing. */
 function notExecutable({ name, text, path, dropIns }: BootstrapUnit, { files }: BootstrapConfig): readonly Finding[] {
-  const settings = [{ text: text ?? '', path }, ...dropIns].flatMap((one) => parseUnitText(one.text, one.path))
+  const settings = unitSettings({ ...(text !== undefined && { text }), path, dropIns })
   const commands = ['ExecStartPre', 'ExecStart', 'ExecStartPost'].flatMap((key) => listed(settings, 'Service', key))
   return commands.flatMap(({ value, at }) => {
     const program = value.replace(/^[@\-:+!|]+/, '').split(/\s+/)[0] ?? ''

@@ -15,7 +15,7 @@ import {
 } from '../../openshift/bootstrap/bootstrap-trust.ts'
 import { type Manifest, manifestDocument } from '../../openshift/bootstrap/manifests.ts'
 import type { NodeRegistries } from '../../openshift/bootstrap/node-registries.ts'
-import { isRecord, textAt, valueAt } from '../../openshift/bootstrap/plain-record.ts'
+import { isRecord, textAt, valueAt } from '../../openshift/plain-record.ts'
 import { mergeRegistriesConf } from '../../registries/registries-conf.ts'
 
 export interface NodeView {

@@ -47,7 +47,7 @@ export function planBoot(units: readonly BootstrapUnit[], target: string): reado
 }
 
 function planned(name: string, chosen: readonly string[], known: ReadonlyMap<string, UnitDirectives>): PlannedUnit {
-  const directives = known.get(name) ?? new UnitDirectives({ dropIns: [] })
+  const directives = known.get(name) ?? new UnitDirectives({ path: name, dropIns: [] })
   const own = (key: string) => directives.words(key).filter((other) => chosen.includes(other))
   const before = chosen.filter((other) => known.get(other)?.words('Unit.Before').includes(name))
   const requires = ['Unit.Requires', 'Unit.BindsTo', 'Unit.Requisite'].flatMap(own)

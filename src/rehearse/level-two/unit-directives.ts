@@ -1,14 +1,12 @@
 /** What a unit says, by the keys of its sections, and the command lines in it. */
 import type { BootstrapUnit } from '../../openshift/bootstrap/bootstrap-units.ts'
-import { listed, parseUnitText, type UnitSetting } from '../../openshift/bootstrap/unit-text.ts'
+import { listed, type UnitSetting, unitSettings } from '../../openshift/bootstrap/unit-text.ts'
 
 export class UnitDirectives {
   readonly #settings: readonly UnitSetting[]
 
-  /** The unit itself, then its drop-ins in the order of their names. */
-  constructor({ text = '', dropIns }: Pick<BootstrapUnit, 'text' | 'dropIns'>) {
-    const sorted = dropIns.toSorted((one, other) => (one.name < other.name ? -1 : 1))
-    this.#settings = [text, ...sorted.map((dropIn) => dropIn.text)].flatMap((part) => parseUnitText(part, ''))
+  constructor(unit: Pick<BootstrapUnit, 'text' | 'path' | 'dropIns'>) {
+    this.#settings = unitSettings(unit)
   }
 
   /** @param name `Section.Key` */

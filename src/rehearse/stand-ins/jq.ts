@@ -7,6 +7,7 @@
  */
 import { KnownError } from '../../errors/known-error.ts'
 import { evaluateJsonPath, parseJsonPath } from '../../openshift/json-path.ts'
+import { parsedJson } from '../parsed-json.ts'
 
 export interface JqCall {
   readonly args: readonly string[]
@@ -18,7 +19,7 @@ export interface JqCall {
 export function runJq({ args, input }: JqCall): string | undefined {
   const { filter, variables, isRaw } = parseArguments(args)
   if (input.trim() === '') return ''
-  const document = parsed(input)
+  const document = parsedJson(input)
   if (filter === undefined || document === undefined) return undefined
   const results = recorded(filter, document, variables) ?? ownDigests(filter, document) ?? atPath(filter, document)
   return results
@@ -46,15 +47,6 @@ function parseArguments(args: readonly string[]): JqArguments {
   }
   // A second word is the file that `input` comes from.
   return { filter: words.length <= 2 ? words[0] : undefined, variables, isRaw }
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch (error) {
-    if (error instanceof SyntaxError) return undefined
-    throw error
-  }
 }
 
 type Results = readonly unknown[] | undefined
