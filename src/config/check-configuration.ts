@@ -3,8 +3,9 @@ import { KnownError } from '../errors/known-error.ts'
 import { readConfigurationText } from './image-set-file.ts'
 import { readEitherKind } from './image-set-kinds.ts'
 import { InvalidConfiguration, inFileOrder } from './invalid-config.ts'
+import { loadSite } from './site-configuration.ts'
 import { ignoredParts, unsupportedParts } from './unsupported-parts.ts'
-import type { YamlSource } from './yaml-document.ts'
+import { openYaml, type YamlSource } from './yaml-document.ts'
 
 /** As `checkConfiguration`; a file that cannot be read is a finding too. */
 export async function checkConfigurationFile(file: string): Promise<readonly Finding[]> {
@@ -16,13 +17,20 @@ export async function checkConfigurationFile(file: string): Promise<readonly Fin
   }
 }
 
-/** Everything there is to say about a file of either kind: what is wrong, not carried out, without effect. */
+/** Everything there is to say about a file of any kind: what is wrong, not carried out, without effect. */
 export function checkConfiguration(source: YamlSource): readonly Finding[] {
   try {
+    if (isSite(source)) return loadSite(source).findings
     const loaded = readEitherKind(source)
     return inFileOrder([...loaded.findings, ...unsupportedParts(loaded), ...ignoredParts(loaded)])
   } catch (error) {
     if (error instanceof InvalidConfiguration) return error.findings
     throw error
   }
+}
+
+/** By its kind; a file that names none is taken for a configuration of images. */
+function isSite(source: YamlSource): boolean {
+  const { document } = openYaml(source)
+  return document.has('kind') && document.get('kind') === 'Site'
 }

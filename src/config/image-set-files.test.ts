@@ -7,7 +7,7 @@ import { parseImageSetConfiguration } from './image-set-configuration.ts'
 import { type FileEntry, filePlace } from './image-set-files.ts'
 import { readEitherKind } from './image-set-kinds.ts'
 import { InvalidConfiguration } from './invalid-config.ts'
-import { imageSetJsonSchema } from './json-schema.ts'
+import { configurationJsonSchema } from './json-schema.ts'
 
 const sha256 = 'ab12cd34ef56'.padEnd(64, '0')
 const head = 'kind: ImageSetConfiguration\napiVersion: mirror.openshift.io/v2alpha1\nmirror:\n'
@@ -116,7 +116,7 @@ test('converting an old file keeps its files, and the JSON Schema knows them', (
   const old = head.replace('v2alpha1', 'v1alpha2')
   const { text } = convertToV2alpha1({ file: 'isc.yaml', text: `${old}  files:\n  - path: ./notes.txt # ours\n` })
   assert.match(text, /v2alpha1[\s\S]* {2}files:\n {2}- path: \.\/notes\.txt # ours\n/)
-  const schema = JSON.stringify(imageSetJsonSchema('ImageSetConfiguration'))
+  const schema = JSON.stringify(configurationJsonSchema('ImageSetConfiguration'))
   assert.match(schema, /"bootImages"/)
   assert.match(schema, /"targetRepo".*"targetTag"/)
 })

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import { imageSetJsonSchema, schemaKinds } from './json-schema.ts'
+import { configurationJsonSchema, schemaKinds } from './json-schema.ts'
 
 interface Node {
   readonly properties?: Readonly<Record<string, Node>>
@@ -15,12 +15,18 @@ function fieldsOf(node: Node, path = ''): [string, Node][] {
   return [...own, ...within, ...(node.items ? fieldsOf(node.items, `${path}[]`) : [])]
 }
 
+const required = {
+  ImageSetConfiguration: ['kind', 'mirror'],
+  DeleteImageSetConfiguration: ['kind', 'delete'],
+  Site: ['kind', 'name', 'baseDomain', 'variant', 'platform', 'release'],
+}
+
 test('the schemas say what they are, and describe every field', () => {
   for (const kind of schemaKinds) {
-    const schema = imageSetJsonSchema(kind) as Node & { $schema: string; $id: string; required: string[] }
+    const schema = configurationJsonSchema(kind) as Node & { $schema: string; $id: string; required: string[] }
     assert.equal(schema.$schema, 'https://json-schema.org/draft/2020-12/schema')
     assert.match(schema.$id, new RegExp(`:${kind}$`))
-    assert.deepEqual(schema.required, ['kind', kind === 'ImageSetConfiguration' ? 'mirror' : 'delete'])
+    assert.deepEqual(schema.required, required[kind])
     const fields = fieldsOf(schema)
     assert.ok(fields.length > 60)
     assert.deepEqual(
@@ -31,7 +37,9 @@ test('the schemas say what they are, and describe every field', () => {
 })
 
 test('what a field may be stands in the schema where JSON Schema can say it', () => {
-  const fields = new Map(fieldsOf(imageSetJsonSchema('ImageSetConfiguration')) as [string, Record<string, unknown>][])
+  const fields = new Map(
+    fieldsOf(configurationJsonSchema('ImageSetConfiguration')) as [string, Record<string, unknown>][],
+  )
   assert.deepEqual(fields.get('.mirror.platform.channels[].type')?.['enum'], ['ocp', 'okd'])
   assert.match('4.18.9', new RegExp(String(fields.get('.mirror.platform.channels[].minVersion')?.['pattern'])))
   const catalog = new RegExp(String(fields.get('.mirror.operators[].catalog')?.['pattern']))

@@ -75,6 +75,8 @@ export function openYaml(source: YamlSource): YamlFile {
 interface ValidateOptions {
   /** What to write instead of a field that the format does not have, or has no longer. */
   readonly fieldAdvice?: Readonly<Record<string, string>>
+  /** True for a format that only Sallyport reads: nothing is then said of oc-mirror. */
+  readonly isOwn?: boolean
 }
 
 export interface Validated<Value> {
@@ -87,7 +89,7 @@ export interface Validated<Value> {
 export function validateYaml<Schema extends z.ZodType>(
   file: YamlFile,
   schema: Schema,
-  { fieldAdvice = {} }: ValidateOptions = {},
+  { fieldAdvice = {}, isOwn = false }: ValidateOptions = {},
 ): Validated<z.output<Schema>> {
   const { value, respelt, doubled } = readAsGo(toPlain(file) ?? {}, schema)
   const twice = doubled.map(({ path, field }) =>
@@ -101,7 +103,7 @@ export function validateYaml<Schema extends z.ZodType>(
   const issues = result.success ? [] : result.error.issues
   const findings = [...twice, ...schemaFindings(issues, { file, schema, fieldAdvice })]
   if (findings.length > 0 || !result.success) throw new InvalidConfiguration(findings)
-  return { value: result.data, findings: respelt.map((field) => respellingFinding(field, file)) }
+  return { value: result.data, findings: respelt.map((field) => respellingFinding(field, file, isOwn)) }
 }
 
 /** @throws KnownError CONFIG_INVALID whose message lists every finding, each with file, line and column */
@@ -109,11 +111,11 @@ export function parseYaml<Schema extends z.ZodType>(source: YamlSource, schema: 
   return validateYaml(openYaml(source), schema).value
 }
 
-function respellingFinding({ path, field }: Respelling, file: YamlFile): Finding {
+function respellingFinding({ path, field }: Respelling, file: YamlFile, isOwn: boolean): Finding {
   return finding({
     id: 'config.field-case',
     severity: 'warning',
-    summary: `${formatPath(path)}: read as "${field}", as oc-mirror does; write it so`,
+    summary: `${formatPath(path)}: read as "${field}"${isOwn ? '' : ', as oc-mirror does'}; write it so`,
     where: file.placeOf(path, 'key'),
   })
 }

@@ -7,7 +7,7 @@ import { type TestContext, test } from 'node:test'
 import { checkConfiguration } from '../../src/config/check-configuration.ts'
 import { convertToV2alpha1 } from '../../src/config/convert.ts'
 import { readEitherKind } from '../../src/config/image-set-kinds.ts'
-import { imageSetJsonSchema } from '../../src/config/json-schema.ts'
+import { configurationJsonSchema } from '../../src/config/json-schema.ts'
 import { KnownError } from '../../src/errors/known-error.ts'
 import { complaintsOf } from './json-schema-check.ts'
 
@@ -99,7 +99,7 @@ test('the JSON Schema takes every configuration that loads, written as v2alpha1'
     const loaded = readEitherKind({ ...configuration, text: convertToV2alpha1(configuration).text })
     // Fields in another case are read, but no editor should offer or accept them.
     if (loaded.findings.length > 0) continue
-    const schema = imageSetJsonSchema(loaded.configuration.kind)
+    const schema = configurationJsonSchema(loaded.configuration.kind)
     assert.deepEqual(complaintsOf(loaded.file.document.toJS(), schema), [], configuration.file)
   }
 })

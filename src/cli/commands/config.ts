@@ -3,18 +3,19 @@ import { type Command, Option } from 'commander'
 import { checkConfigurationFile } from '../../config/check-configuration.ts'
 import { convertToV2alpha1 } from '../../config/convert.ts'
 import { readConfigurationText } from '../../config/image-set-file.ts'
-import { imageSetJsonSchema, type SchemaKind, schemaKinds } from '../../config/json-schema.ts'
-import { writeStaged } from '../../mirror/staged-write.ts'
+import { configurationJsonSchema, type SchemaKind, schemaKinds } from '../../config/json-schema.ts'
+import { writeStaged } from '../../store/staged-write.ts'
 import type { CommandHost } from '../command-host.ts'
 import type { CliContext, ExitStatus } from '../context.ts'
 import { renderChanges, renderConfigFindings } from '../render/config-findings.ts'
 import { defineRegistries } from './config-registries.ts'
 
 const checkExamples = `
-Exit status: 0 sallyport mirror or delete takes each file; 78 at least one would be refused.
+Exit status: 0 sallyport takes each file; 78 at least one would be refused.
 
 Examples:
   sallyport config check isc.yaml
+  sallyport config check sallyport.yaml
   sallyport --json config check *.yaml`
 
 const convertExamples = `
@@ -28,6 +29,7 @@ const schemaExamples = `
 Examples:
   sallyport config schema > isc.schema.json
   sallyport config schema --kind DeleteImageSetConfiguration > disc.schema.json
+  sallyport config schema --kind Site > sallyport.schema.json
 then, as the first line of a configuration, for editors with the YAML language server:
   # yaml-language-server: $schema=isc.schema.json`
 
@@ -44,7 +46,7 @@ export function define(command: Command, host: CommandHost): void {
 function defineCheck(command: Command, host: CommandHost): void {
   command
     .summary('say what is wrong with configurations, and what of them has no effect')
-    .argument('<file...>', 'ImageSetConfiguration or DeleteImageSetConfiguration')
+    .argument('<file...>', 'ImageSetConfiguration, DeleteImageSetConfiguration, or sallyport.yaml')
     .addHelpText('after', checkExamples)
     .action(async (files: string[]) => {
       host.done(await check(files, host.context()))
@@ -83,7 +85,7 @@ function defineSchema(command: Command, host: CommandHost): void {
     .addOption(new Option('--kind <kind>', 'which file it describes').choices(schemaKinds).default(schemaKinds[0]))
     .addHelpText('after', schemaExamples)
     .action(({ kind }: { kind: SchemaKind }) => {
-      host.context().stdout(`${JSON.stringify(imageSetJsonSchema(kind), null, 2)}\n`)
+      host.context().stdout(`${JSON.stringify(configurationJsonSchema(kind), null, 2)}\n`)
       host.done(0)
     })
 }
