@@ -26,6 +26,9 @@ export type Peer =
   | 'useradd'
   | 'patch'
   | 'chromium'
+  | 'ip'
+  | 'nft'
+  | 'squid'
 
 /** Where Debian's package has the one program that is all of Ignition: it does what the name it is called by says. */
 const ignitionFolder = '/usr/lib/dracut/modules.d/30ignition'

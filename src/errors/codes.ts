@@ -411,6 +411,43 @@ export const errorCodes = {
     retryable: false,
     hint: 'Run the program named above by hand: it must be installed, on the PATH, and work for this user.',
   },
+  // The step registry
+  STEP_REGISTRY_INVALID: {
+    exitCode: 78,
+    retryable: false,
+    hint: 'Correct the files named above, or check out a commit of the registry that passes sallyport steps validate.',
+  },
+  STEPS_UNKNOWN: {
+    exitCode: 1,
+    retryable: false,
+    hint: 'sallyport steps ls --search WORD lists what the registry has; KIND/NAME tells a chain from a step of the same name.',
+  },
+  STEPS_UNRESOLVED: {
+    exitCode: 1,
+    retryable: false,
+    hint: 'Each line says where the value is missing or to spare: give it in env of the test or the workflow, or take it out there.',
+  },
+  // Making a platform and removing it
+  PLATFORM_UNKNOWN: {
+    exitCode: 78,
+    retryable: false,
+    hint: 'Name one of the platforms above in the configuration.',
+  },
+  UNDO_INVALID: {
+    exitCode: 1,
+    retryable: false,
+    hint: 'The journal of this run has a record that this version cannot undo. Use the version that wrote it, or remove by hand what the record names.',
+  },
+  LAB_UNAVAILABLE: {
+    exitCode: 1,
+    retryable: false,
+    hint: 'The lab in namespaces needs Linux, root, and the programs ip and nft (packages iproute2 and nftables).',
+  },
+  LAB_FAILED: {
+    exitCode: 1,
+    retryable: true,
+    hint: 'Run the same command again: what is there of the lab is completed. If it fails in the same way, tear the lab down and begin anew.',
+  },
   // Serving
   LISTEN_FAILED: {
     exitCode: 1,
@@ -422,6 +459,64 @@ export const errorCodes = {
     exitCode: 1,
     retryable: false,
     hint: 'This is a fault of sallyport or of this machine. Run sallyport quickstart --dir DIR, and report it with what is in DIR.',
+  },
+  // Runs
+  JOURNAL_CORRUPT: {
+    exitCode: 1,
+    retryable: false,
+    hint: 'The disk returned other bytes than were written, or somebody changed the file. Keep the directory of the run; what it made is named in the lines before, in those of type undo.recorded.',
+  },
+  JOURNAL_NEWER: {
+    exitCode: 1,
+    retryable: false,
+    hint: 'A newer Sallyport wrote it: go on with that one.',
+  },
+  RUN_UNKNOWN: { exitCode: 64, retryable: false, hint: 'sallyport runs lists the runs that are here; --runs DIR looks elsewhere.' },
+  RUN_FAILED: {
+    exitCode: 1,
+    retryable: false,
+    hint: 'Look at what the step printed, with sallyport logs RUN STEP; mend the cause, and sallyport resume RUN goes on from there.',
+  },
+  WORKFLOW_UNKNOWN: {
+    exitCode: 64,
+    retryable: false,
+    hint: 'The built-in workflow is called disconnected; those of a step registry are listed with sallyport steps ls --kind workflow --registry DIR.',
+  },
+  WORKFLOW_INVALID: {
+    exitCode: 78,
+    retryable: false,
+    hint: 'Correct what is named above and run the same command again; nothing was run.',
+  },
+  STEP_UNKNOWN: { exitCode: 64, retryable: false, hint: 'sallyport plan WORKFLOW lists the steps by their names.' },
+  STEP_INPUT: {
+    exitCode: 1,
+    retryable: false,
+    hint: 'A step before this one has not given what it needs: run it (sallyport resume RUN --rerun STEP), or leave this step out with --skip STEP --reason WHY.',
+  },
+  STEP_OUTPUT: {
+    exitCode: 1,
+    retryable: false,
+    hint: 'This is a fault of the step. Report it with what it printed (sallyport logs RUN STEP).',
+  },
+  STEP_FAILED: {
+    exitCode: 1,
+    retryable: false,
+    hint: 'Its log says more: sallyport logs RUN STEP.',
+  },
+  STEP_TRANSIENT: {
+    exitCode: 1,
+    retryable: true,
+    hint: 'Its log says more: sallyport logs RUN STEP. It is worth trying again: sallyport resume RUN.',
+  },
+  SECRET_ABSENT: {
+    exitCode: 1,
+    retryable: false,
+    hint: 'Put it into the file, or the variable of the environment, that is named above, and run the same command again.',
+  },
+  UNDO_UNKNOWN: {
+    exitCode: 1,
+    retryable: false,
+    hint: 'This version does not know how to take that away: use the one that made it (run show names it), or take it away by hand and run teardown again with --forget ID.',
   },
   // Ending
   MIRROR_INCOMPLETE: {

@@ -24,3 +24,15 @@ export function isAlive(pid: number): boolean {
     throw error
   }
 }
+
+/** Sends a signal to a process of this machine; false where there is none with that number. */
+export function signalProcess(pid: number, signal: NodeJS.Signals): boolean {
+  // 0 and less are groups of processes (kill(2)).
+  if (!(pid > 0)) return false
+  try {
+    return process.kill(pid, signal)
+  } catch (error) {
+    if (hasSystemCode(error, 'ESRCH')) return false
+    throw error
+  }
+}

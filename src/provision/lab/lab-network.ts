@@ -1,0 +1,83 @@
+/** The network of a lab: three namespaces, two cables, and a third cable that leads nowhere. */
+import { type Making, type Site, sites } from '../provider.ts'
+import { hostsFiles, type LabPlan, labAddresses, labNames, namespaceName } from './lab-plan.ts'
+import { attempt, type LabHost, must } from './lab-programs.ts'
+import type { LabUndo } from './lab-undo.ts'
+import { configure, hasDevice, inNamespace, makeCable, makeNamespace } from './namespaces.ts'
+import { bastionRules, closedRules, listCounters } from './packet-counters.ts'
+
+export async function makeLabNetwork(host: LabHost, plan: LabPlan, making: Making): Promise<void> {
+  for (const site of sites) {
+    making.signal?.throwIfAborted()
+    const name = namespaceName(plan.id, site)
+    await making.record({ kind: 'lab-namespace', lab: plan.id, name } satisfies LabUndo)
+    await makeNamespace(host, name, siteFiles(plan, site))
+  }
+  const addresses = labAddresses(plan.subnet)
+  const [connected, bastion, closed] = [
+    namespaceName(plan.id, 'connected'),
+    namespaceName(plan.id, 'bastion'),
+    namespaceName(plan.id, 'closed'),
+  ]
+  const at = (address: string) => `${address}/${addresses.prefixLength}`
+  await turnOffRouting(host, bastion)
+  // Counted before there is anywhere to go.
+  await setRules(host, bastion, bastionRules)
+  await setRules(host, closed, closedRules(addresses.closedNetwork))
+  await makeCable(
+    host,
+    { namespace: connected, device: 'bastion0', address: at(addresses.connected) },
+    { namespace: bastion, device: 'connected0', address: at(addresses.bastionOutside) },
+  )
+  await makeCable(
+    host,
+    { namespace: closed, device: 'bastion0', address: at(addresses.closed) },
+    { namespace: bastion, device: 'closed0', address: at(addresses.bastionInside) },
+  )
+  await makeNowhere(host, closed)
+}
+
+/** Of /etc, as each site sees it: names from one file and from nobody that runs on this machine. */
+function siteFiles(plan: LabPlan, site: Site): Readonly<Record<string, string>> {
+  const { connected } = labAddresses(plan.subnet)
+  return {
+    hosts: hostsFiles(labNames(plan))[site],
+    // An address outside, so that a question for a name is a packet that wants to leave.
+    'resolv.conf': `nameserver ${connected}\noptions timeout:1 attempts:1\n`,
+    'nsswitch.conf': 'passwd: files\ngroup: files\nshadow: files\nhosts: files dns\n',
+  }
+}
+
+async function turnOffRouting(host: LabHost, namespace: string): Promise<void> {
+  const settings = ['ipv4/ip_forward', 'ipv6/conf/all/forwarding'].map((name) => `/proc/sys/net/${name}`)
+  const script = settings.map((file) => `[ ! -e ${file} ] || echo 0 > ${file}`).join('\n')
+  await must(host, inNamespace(namespace, ['/bin/sh', '-ec', script]))
+}
+
+/** Once: what is counted is kept. nft sets all rules of a file or none. */
+async function setRules(host: LabHost, namespace: string, rules: string): Promise<void> {
+  const listed = await attempt(host, inNamespace(namespace, ['nft', ...listCounters]))
+  if (listed.status !== 0) await must(host, inNamespace(namespace, ['nft', '-f', '-']), rules)
+}
+
+/**
+ * A cable with both ends in the closed site, and the default route into it. Without a route connect(2) would fail before
+ * there is a packet to count; with it nothing gets any further, were the rules gone.
+ */
+async function makeNowhere(host: LabHost, namespace: string): Promise<void> {
+  const device = 'nowhere0'
+  if (!(await hasDevice(host, { namespace, device }))) {
+    await must(host, ['ip', '-n', namespace, 'link', 'add', device, 'type', 'veth', 'peer', 'name', 'nowhere1'])
+  }
+  await configure(host, namespace, [
+    'link set nowhere1 up',
+    `link set ${device} up`,
+    `route replace default dev ${device}`,
+  ])
+  const hasIpv6 = await attempt(host, ['ip', '-n', namespace, '-6', 'address', 'show', 'dev', 'lo'])
+  if (!hasIpv6.stdout.includes('::1')) return
+  await configure(host, namespace, [
+    `address replace fd00:5a11::1/128 dev ${device} nodad`,
+    `route replace ::/0 dev ${device}`,
+  ])
+}

@@ -1,0 +1,36 @@
+/** What there is of a lab. */
+import { type ResourceStatus, sites } from '../provider.ts'
+import { exists } from './lab-directory.ts'
+import { type LabPlan, namespaceName } from './lab-plan.ts'
+import type { LabHost } from './lab-programs.ts'
+import { markedProcesses } from './marked-processes.ts'
+import { processesIn, remainsOfNamespace } from './namespaces.ts'
+
+export async function labStatus(
+  host: LabHost,
+  { plan, directory }: { readonly plan: Pick<LabPlan, 'id'>; readonly directory: string },
+): Promise<readonly ResourceStatus[]> {
+  const namespaces = await Promise.all(
+    sites.map(async (site) => {
+      const name = namespaceName(plan.id, site)
+      const isThere = (await remainsOfNamespace(name)).length > 0
+      const count = isThere ? (await processesIn(host, name)).length : 0
+      return { kind: 'network namespace', name, isThere, ...(isThere && { detail: `${count} processes` }) }
+    }),
+  )
+  const servers = (await markedProcesses(plan.id)).map(({ name, pid }) => ({
+    kind: 'process',
+    name,
+    isThere: true,
+    detail: `process ${pid}`,
+  }))
+  return [{ kind: 'directory', name: directory, isThere: await exists(directory) }, ...namespaces, ...servers]
+}
+
+/** What a lab left on this machine, found without knowing anything of it but its name: each a sentence. */
+export async function remainsOfLab(id: string): Promise<readonly string[]> {
+  const namespaces = await Promise.all(sites.map((site) => remainsOfNamespace(namespaceName(id, site))))
+  const servers = (await markedProcesses(id)).map(({ name, pid }) => `process ${pid} (${name})`)
+  const state = `/run/sallyport-${id}`
+  return [...namespaces.flat(), ...servers, ...((await exists(state)) ? [state] : [])]
+}

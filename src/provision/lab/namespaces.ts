@@ -1,0 +1,104 @@
+/** Network namespaces of a lab, by `ip` (ip-netns(8), veth(4)). Each function completes what is there already. */
+import { mkdir, rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { signalProcess } from '../../host/processes.ts'
+import { exists } from './lab-directory.ts'
+import { attempt, type LabHost, must } from './lab-programs.ts'
+
+const namespaceFolder = '/run/netns'
+/** What is here stands in for /etc/… for programs that `ip netns exec` starts (ip-netns(8)). */
+const filesFolder = '/etc/netns'
+
+/** One end of a cable. */
+export interface CableEnd {
+  readonly namespace: string
+  readonly device: string
+  /** With the length of its prefix. */
+  readonly address: string
+}
+
+/** A namespace with its own loopback, and files of its own in place of those of /etc. */
+export async function makeNamespace(
+  host: LabHost,
+  name: string,
+  files: Readonly<Record<string, string>>,
+): Promise<void> {
+  const folder = join(filesFolder, name)
+  await mkdir(folder, { recursive: true })
+  for (const [file, content] of Object.entries(files)) {
+    // Over a file that is not there nothing can be laid.
+    if (await exists(join('/etc', file))) await writeFile(join(folder, file), content)
+  }
+  if ((await exists(join(namespaceFolder, name))) && !(await isUsable(host, name))) await removeNamespace(host, name)
+  if (!(await exists(join(namespaceFolder, name)))) await must(host, ['ip', 'netns', 'add', name])
+  await must(host, ['ip', '-n', name, 'link', 'set', 'lo', 'up'])
+}
+
+/** False for what is left where one was killed while it made a namespace: a file that leads nowhere. */
+async function isUsable(host: LabHost, name: string): Promise<boolean> {
+  return (await attempt(host, ['ip', '-n', name, 'link', 'show', 'lo'])).status === 0
+}
+
+/** Both ends at once, so that no end is ever to be seen in the network of the machine. */
+export async function makeCable(host: LabHost, one: CableEnd, other: CableEnd): Promise<void> {
+  if (!(await hasDevice(host, one))) {
+    const far = ['peer', 'name', other.device, 'netns', other.namespace]
+    await must(host, ['ip', 'link', 'add', one.device, 'netns', one.namespace, 'type', 'veth', ...far])
+  }
+  for (const { namespace, device, address } of [one, other]) {
+    await configure(host, namespace, [`address replace ${address} dev ${device}`, `link set ${device} up`])
+  }
+}
+
+export async function hasDevice(
+  host: LabHost,
+  { namespace, device }: Pick<CableEnd, 'namespace' | 'device'>,
+): Promise<boolean> {
+  return (await attempt(host, ['ip', '-n', namespace, 'link', 'show', device])).status === 0
+}
+
+/** Commands of `ip`, one a line, inside a namespace. */
+export async function configure(host: LabHost, namespace: string, commands: readonly string[]): Promise<void> {
+  await must(host, ['ip', '-n', namespace, '-batch', '-'], `${commands.join('\n')}\n`)
+}
+
+/** The words that run `argv` in a namespace. */
+export function inNamespace(name: string, argv: readonly string[]): readonly string[] {
+  return ['ip', 'netns', 'exec', name, ...argv]
+}
+
+/** Ends every process in it first: a namespace lives as long as a process does. True where there was anything. */
+export async function removeNamespace(host: LabHost, name: string): Promise<boolean> {
+  const wasThere = await remainsOfNamespace(name)
+  if (await exists(join(namespaceFolder, name))) {
+    await endProcesses(host, name)
+    const { status } = await attempt(host, ['ip', 'netns', 'delete', name])
+    // That another deleted it in the meantime is as good.
+    if (status !== 0 && (await exists(join(namespaceFolder, name)))) await must(host, ['ip', 'netns', 'delete', name])
+  }
+  await rm(join(filesFolder, name), { recursive: true, force: true })
+  return wasThere.length > 0
+}
+
+/** Processes by number, those of the namespace only. */
+export async function processesIn(host: LabHost, name: string): Promise<readonly number[]> {
+  const { status, stdout } = await attempt(host, ['ip', 'netns', 'pids', name])
+  return status === 0 ? stdout.split('\n').filter(Boolean).map(Number) : []
+}
+
+async function endProcesses(host: LabHost, name: string): Promise<void> {
+  // Who is being ended may start another: until there is none.
+  for (let round = 0; round < 100; round += 1) {
+    const pids = await processesIn(host, name)
+    if (pids.length === 0) return
+    for (const pid of pids) signalProcess(pid, 'SIGKILL')
+    await host.clock.sleep(10)
+  }
+}
+
+/** What there is of a namespace: paths. */
+export async function remainsOfNamespace(name: string): Promise<readonly string[]> {
+  const paths = [join(namespaceFolder, name), join(filesFolder, name)]
+  const found = await Promise.all(paths.map(exists))
+  return paths.filter((_, index) => found[index])
+}
