@@ -2,7 +2,7 @@
 import { stat } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import { readTextFile } from '../config/yaml-document.ts'
-import { writeStaged } from '../mirror/staged-write.ts'
+import { writeStaged } from '../store/staged-write.ts'
 
 export interface IgnitionFile {
   /** As the user named it. */

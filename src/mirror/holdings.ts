@@ -11,7 +11,7 @@ import { hasSystemCode } from '../errors/known-error.ts'
 import type { UploadSession } from '../oci/content.ts'
 import type { Digest } from '../oci/digest.ts'
 import { digestText } from '../oci/digest-text.ts'
-import { diskFull, writeStaged } from './staged-write.ts'
+import { diskFull, writeStaged } from '../store/staged-write.ts'
 import { readIfPresent, type Workspace } from './workspace.ts'
 
 const Line = z.object({

@@ -12,7 +12,7 @@ import type { Descriptor } from '../oci/descriptor.ts'
 import { algorithmOf, type Digest, digestOf, hasherFor, hexOf } from '../oci/digest.ts'
 import { formatReference, type Reference, repositoryName } from '../oci/reference.ts'
 import { verified } from '../oci/verified.ts'
-import { writeStaged } from './staged-write.ts'
+import { writeStaged } from '../store/staged-write.ts'
 import type { Workspace } from './workspace.ts'
 
 export class LocalContent {

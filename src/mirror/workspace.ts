@@ -21,7 +21,7 @@ import { readFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { hasSystemCode } from '../errors/known-error.ts'
-import { writeStaged } from './staged-write.ts'
+import { writeStaged } from '../store/staged-write.ts'
 
 export interface Workspace {
   /** `<workspace>/working-dir` */

@@ -81,6 +81,22 @@ const law: Readonly<Record<string, ModuleLaw>> = {
     builtins: [...files, ...streams],
     packages: ['zod', 'yaml', 'semver', 'tar-stream'],
   },
+  journal: { modules: ['errors'], builtins: [], packages: [] },
+  workflow: {
+    modules: below4,
+    builtins: [...files, ...streams],
+    packages: ['zod', 'yaml'],
+  },
+  provision: {
+    modules: [...below4, 'registry', 'archive'],
+    builtins: [...files, ...streams, 'net', 'os'],
+    packages: ['zod'],
+  },
+  install: {
+    modules: [...below4, 'archive', 'release'],
+    builtins: [...files, ...streams],
+    packages: ['zod', 'yaml'],
+  },
   rehearse: {
     modules: [...below4, 'archive', 'release'],
     builtins: [...files, ...streams, ...net, 'dns/promises', 'os', 'readline'],

@@ -7,13 +7,18 @@ import { randomId } from '../host/random.ts'
  * Gives a file its name only once `write` has put everything into it; where that fails, nothing is left.
  *
  * @param write flushes by itself what must outlast a power cut
+ * @param mode of the file; default: what the umask leaves
  * @throws KnownError DISK_FULL, and what `write` throws
  */
-export async function writeStaged(path: string, write: (file: FileHandle) => Promise<void>): Promise<void> {
+export async function writeStaged(
+  path: string,
+  write: (file: FileHandle) => Promise<void>,
+  mode?: number,
+): Promise<void> {
   const staged = `${path}.${randomId()}.new`
   await mkdir(dirname(path), { recursive: true })
   try {
-    const file = await open(staged, 'wx')
+    const file = await open(staged, 'wx', mode)
     try {
       await write(file)
     } finally {

@@ -1,0 +1,262 @@
+/** One attempt of one step: its time, its log, its processes, and how it ends. */
+import { mkdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import type { Finding } from '../errors/finding.ts'
+import { KnownError } from '../errors/known-error.ts'
+import type { Clock } from '../host/clock.ts'
+import type { FailureCause, Json, Site, StepProblem, UndoRecord } from '../journal/events.ts'
+import { logPath, type RunDirectory, stepPaths } from './run-directory.ts'
+import type { RunSecrets } from './run-secrets.ts'
+import type { SecretStore } from './secret-store.ts'
+import type { CommandEnd, StepCommand, StepContext, StepPolicy, StepProgress } from './step.ts'
+import { openStepLog, type StepLog } from './step-log.ts'
+
+/** Runs programs for steps: a process group each. */
+export interface ProcessRunner {
+  run(command: StepCommand, limits: ProcessLimits): Promise<CommandEnd>
+}
+
+export interface ProcessLimits {
+  /** Marks every process of it: `RUN/STEP/ATTEMPT`. */
+  readonly cookie: string
+  /** Written as soon as the program has ended, whatever becomes of this process. */
+  readonly exitFile?: string
+  readonly graceMs: number
+  /** Aborted: it is asked to end, and has its grace. */
+  readonly signal: AbortSignal
+  /** Aborted: it is ended at once. */
+  readonly leaving: AbortSignal
+  readonly onOutput: (chunk: Uint8Array) => void
+  readonly onStart: (process: { readonly pid: number; readonly started?: string }) => void
+}
+
+/** What is known of an attempt while it runs, for the journal. */
+export interface AttemptNotes {
+  onProcess(process: { readonly pid: number; readonly started?: string }): void
+  onProgress(progress: StepProgress): void
+  onSilent(forMs: number): void
+  onUndo(record: UndoRecord): Promise<void>
+  onText(text: Uint8Array): void
+}
+
+export interface AttemptHost {
+  readonly directory: RunDirectory
+  readonly clock: Clock
+  readonly secrets: RunSecrets
+  readonly secretStore: SecretStore
+  readonly processes: ProcessRunner
+  readonly leaving: AbortSignal
+}
+
+export interface AttemptOrder {
+  readonly step: string
+  readonly number: number
+  readonly where?: Site
+  readonly policy: StepPolicy
+  /** Aborted: the run is stopped. */
+  readonly signal: AbortSignal
+}
+
+export type AttemptEnd =
+  | { readonly kind: 'succeeded'; readonly output: Json; readonly note?: string }
+  | {
+      readonly kind: 'failed'
+      readonly cause: FailureCause
+      readonly problem: StepProblem
+      readonly exit?: number
+      readonly signal?: string
+      readonly isRetryable: boolean
+    }
+  | { readonly kind: 'cancelled'; readonly why: string }
+
+type Work = (context: StepContext) => Promise<{ readonly output: Json; readonly note?: string }>
+
+/** Runs `work` within the limits of the step. Never rejects for what the step does. */
+export async function runAttempt(
+  order: AttemptOrder,
+  { host, notes, work }: { readonly host: AttemptHost; readonly notes: AttemptNotes; readonly work: Work },
+): Promise<AttemptEnd> {
+  const { directory, clock, secrets } = host
+  const paths = stepPaths(directory, order.step)
+  await Promise.all([paths.state, paths.artifacts].map((path) => mkdir(path, { recursive: true, mode: 0o700 })))
+  const log = openStepLog(join(directory.root, logPath(order.step, order.number)), {
+    clock,
+    secrets,
+    onText: (text) => notes.onText(text),
+  })
+  const watch = new AttemptWatch(order, { clock, onSilent: (forMs) => notes.onSilent(forMs) })
+  const context = contextOf(order, { host, notes, log, watch })
+  try {
+    const { output, note } = await Promise.race([work(context), watch.abandoned])
+    return { kind: 'succeeded', output, ...(note !== undefined && { note }) }
+  } catch (error) {
+    const end = endOf(error, { order, watch, secrets })
+    if (end.kind === 'failed') log.write(Buffer.from(`${end.problem.message}\n`))
+    return end
+  } finally {
+    watch.close()
+    log.close()
+  }
+}
+
+/** Time-out, silence, and the word of somebody who stops the run. */
+class AttemptWatch {
+  readonly signal: AbortSignal
+  /** Rejects when the step does not end by itself within its grace. */
+  readonly abandoned: Promise<never>
+  isTimedOut = false
+  readonly #clock: Clock
+  readonly #silenceMs: number
+  readonly #onSilent: (forMs: number) => void
+  readonly #cancels: (() => void)[] = []
+  #lastSign: number
+  #isClosed = false
+
+  constructor(
+    { policy, signal }: AttemptOrder,
+    { clock, onSilent }: { readonly clock: Clock; readonly onSilent: (forMs: number) => void },
+  ) {
+    const controller = new AbortController()
+    this.#clock = clock
+    this.#silenceMs = policy.silenceMs
+    this.#onSilent = onSilent
+    this.#lastSign = clock.now()
+    this.signal = controller.signal
+    this.abandoned = new Promise((_, reject) => {
+      const end = (reason: unknown) => {
+        controller.abort(reason)
+        // A process group has its grace and is then ended; the same and a little for what runs in this process.
+        this.#cancels.push(clock.after(policy.graceMs + 5_000, () => reject(reason)))
+      }
+      const onStop = () => end(signal.reason)
+      signal.addEventListener('abort', onStop, { once: true })
+      this.#cancels.push(() => signal.removeEventListener('abort', onStop))
+      this.#cancels.push(
+        clock.after(policy.timeoutMs, () => {
+          this.isTimedOut = true
+          end(new KnownError('STEP_FAILED', `It did not end within ${seconds(policy.timeoutMs)}`))
+        }),
+      )
+      if (signal.aborted) onStop()
+    })
+    this.abandoned.catch(() => undefined)
+    this.#watchSilence()
+  }
+
+  sign(): void {
+    this.#lastSign = this.#clock.now()
+  }
+
+  #watchSilence(): void {
+    if (this.#isClosed) return
+    const silentMs = this.#clock.now() - this.#lastSign
+    if (silentMs >= this.#silenceMs) this.#onSilent(silentMs)
+    const next = silentMs >= this.#silenceMs ? this.#silenceMs : this.#silenceMs - silentMs
+    this.#cancels.push(this.#clock.after(next, () => this.#watchSilence()))
+  }
+
+  close(): void {
+    this.#isClosed = true
+    for (const cancel of this.#cancels) cancel()
+  }
+}
+
+function seconds(milliseconds: number): string {
+  return milliseconds < 120_000 ? `${milliseconds / 1000} s` : `${Math.round(milliseconds / 6000) / 10} min`
+}
+
+interface ContextParts {
+  readonly host: AttemptHost
+  readonly notes: AttemptNotes
+  readonly log: StepLog
+  readonly watch: AttemptWatch
+}
+
+function contextOf(order: AttemptOrder, { host, notes, log, watch }: ContextParts): StepContext {
+  const { directory, clock, secrets, secretStore, processes, leaving } = host
+  const onOutput = (chunk: Uint8Array) => {
+    watch.sign()
+    log.write(chunk)
+  }
+  const limits: ProcessLimits = {
+    cookie: cookieOf(directory.id, order),
+    exitFile: exitFileOf(directory, order),
+    graceMs: order.policy.graceMs,
+    signal: watch.signal,
+    leaving,
+    onOutput,
+    onStart: (process) => notes.onProcess(process),
+  }
+  return {
+    run: directory.id,
+    step: order.step,
+    attempt: order.number,
+    signal: watch.signal,
+    clock,
+    directories: { ...stepPaths(directory, order.step), shared: directory.shared },
+    print: (text) => onOutput(Buffer.from(text)),
+    progress(progress) {
+      watch.sign()
+      notes.onProgress({ ...progress, ...(progress.note !== undefined && { note: secrets.clean(progress.note) }) })
+    },
+    record: (undo) => notes.onUndo(undo),
+    async secret(name) {
+      const value = await secretStore.read(name)
+      secrets.add(value)
+      return value
+    },
+    hide: (value) => secrets.add(value),
+    exec: (command) => processes.run(command, limits),
+  }
+}
+
+/** `RUN/STEP/ATTEMPT`, in the environment of every process of an attempt. */
+export function cookieOf(run: string, { step, number }: Pick<AttemptOrder, 'step' | 'number'>): string {
+  return `${run}/${step}/${number}`
+}
+
+/** Where the status of the program of a script stands as soon as it has ended. */
+export function exitFileOf(directory: RunDirectory, { step, number }: Pick<AttemptOrder, 'step' | 'number'>): string {
+  return join(directory.root, logPath(step, number).replace(/\.log$/, '.exit'))
+}
+
+interface EndParts {
+  readonly order: AttemptOrder
+  readonly watch: AttemptWatch
+  readonly secrets: RunSecrets
+}
+
+function endOf(error: unknown, { order, watch, secrets }: EndParts): AttemptEnd {
+  if (order.signal.aborted && !watch.isTimedOut) return { kind: 'cancelled', why: 'the run was stopped' }
+  if (watch.isTimedOut) {
+    const message = `It did not end within ${seconds(order.policy.timeoutMs)}`
+    return { kind: 'failed', cause: 'timeout', problem: { code: 'STEP_FAILED', message }, isRetryable: false }
+  }
+  if (!(error instanceof KnownError)) {
+    const message = secrets.clean(error instanceof Error ? (error.stack ?? error.message) : String(error))
+    return { kind: 'failed', cause: 'error', problem: { message }, isRetryable: false }
+  }
+  const { code, message, hint, retryable: isRetryable, details } = error
+  const problem = { code, message: secrets.clean(message), hint: secrets.clean(hint) }
+  const { exit, signal } = details
+  return {
+    kind: 'failed',
+    cause: exit === undefined && signal === undefined ? 'error' : 'exit',
+    problem,
+    isRetryable,
+    ...(typeof exit === 'number' && { exit }),
+    ...(typeof signal === 'string' && { signal }),
+  }
+}
+
+/** What makes findings of severity error of a verification into the failure of an attempt. */
+export function failWith(findings: readonly Finding[]): void {
+  const errors = findings.filter(({ severity }) => severity === 'error')
+  const [first] = errors
+  if (first === undefined) return
+  const more = errors.length > 1 ? `, and ${errors.length - 1} more` : ''
+  throw new KnownError('STEP_FAILED', `${first.summary}${more}`, {
+    ...(first.remedy !== undefined && { hint: first.remedy }),
+    details: { finding: first.id },
+  })
+}

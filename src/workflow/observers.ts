@@ -1,0 +1,65 @@
+import { KnownError } from '../errors/known-error.ts'
+import { runAttempt } from './attempt.ts'
+import { logPath } from './run-directory.ts'
+import { defaultPolicy } from './step.ts'
+import type { JournalWriter } from './step-runner.ts'
+import type { WorkflowObserver } from './workflow.ts'
+
+/** What runs beside the steps, from the first of them until the teardown. Its failure is told, and fails nothing. */
+export class ObserverGroup {
+  readonly #observers: readonly WorkflowObserver[]
+  readonly #host: JournalWriter
+  readonly #stop = new AbortController()
+  #running: Promise<void>[] | undefined
+
+  constructor(observers: readonly WorkflowObserver[], host: JournalWriter) {
+    this.#observers = observers
+    this.#host = host
+  }
+
+  async start(): Promise<void> {
+    if (this.#running !== undefined) return
+    this.#running = []
+    for (const observer of this.#observers) {
+      const log = logPath(nameOf(observer), this.#host.state.sessions)
+      await this.#host.write({ type: 'observer.started', observer: observer.name, log })
+      this.#running.push(this.#observe(observer))
+    }
+  }
+
+  async #observe(observer: WorkflowObserver): Promise<void> {
+    const order = {
+      step: nameOf(observer),
+      number: this.#host.state.sessions,
+      policy: { ...defaultPolicy, timeoutMs: 0x7fffffff, silenceMs: 0x7fffffff },
+      signal: this.#stop.signal,
+    }
+    const end = await runAttempt(order, {
+      host: this.#host.attempts,
+      notes: {
+        onProcess: () => undefined,
+        onProgress: () => undefined,
+        onSilent: () => undefined,
+        onUndo: () => Promise.reject(new KnownError('STEP_OUTPUT', `${observer.name} observes: it makes nothing`)),
+        onText: () => undefined,
+      },
+      work: async (context) => {
+        await observer.run(context)
+        return { output: null }
+      },
+    })
+    const problem = end.kind === 'failed' ? end.problem : undefined
+    await this.#host.write({ type: 'observer.ended', observer: observer.name, ...(problem && { problem }) })
+  }
+
+  /** Resolves when all have ended. */
+  async stop(): Promise<void> {
+    this.#stop.abort(new KnownError('INTERRUPTED', 'The observed steps have ended'))
+    await Promise.all(this.#running ?? [])
+    this.#running = []
+  }
+}
+
+function nameOf({ name }: WorkflowObserver): string {
+  return `observers/${name}`
+}
