@@ -90,6 +90,11 @@ export const commands: readonly CommandEntry[] = [
     load: () => import('./commands/catalog.ts'),
   },
   {
+    name: 'steps',
+    summary: 'a step registry of openshift/release: list, show, resolve, validate',
+    load: () => import('./commands/steps.ts'),
+  },
+  {
     name: 'version',
     summary: 'print the version',
     load: () => import('./commands/version.ts'),

@@ -1,0 +1,157 @@
+/**
+ * Everything that is wrong with a registry, at once (openshift/ci-tools: pkg/load/load.go `Registry`, pkg/registry
+ * `NewGraph` and `Validate`, pkg/validation `IsValidReference`, each of which stops the next).
+ */
+import { type Finding, finding } from '../../errors/finding.ts'
+import { checkObserver, checkStep } from './check-step.ts'
+import type { FieldPath } from './field-shape.ts'
+import { phases } from './model.ts'
+import type { Registered, Registry, TestStep } from './registry.ts'
+import { readMaybeGzip } from './registry-files.ts'
+import { childrenOf, type RegistryNode } from './registry-graph.ts'
+import { yamlPlaces } from './registry-yaml.ts'
+import { resolveChain } from './resolve-steps.ts'
+import { examineWorkflow } from './resolve-test.ts'
+import { type StepError, stepErrorText } from './step-error.ts'
+
+/** Those of loading first, then of references between files, of values, and of single steps. */
+export function checkRegistry(registry: Registry): readonly Finding[] {
+  const places = new PlaceIndex()
+  const faulty = faultyNames(registry)
+  const dangling = nodesOf(registry).flatMap((node) => danglingFindings(registry, node, { places, faulty }))
+  return [...registry.findings, ...dangling, ...valueFindings(registry, places), ...stepFindings(registry, places)]
+}
+
+/** What has a file that did not load: it is not missing, and its own fault was told. */
+function faultyNames({ findings }: Registry): ReadonlySet<string> {
+  const names = findings.map(({ where }) => /([^/]*)-(ref|chain|workflow|observer)\.yaml$/.exec(where?.file ?? ''))
+  return new Set(names.map((found) => `${found?.[2]}/${found?.[1]}`))
+}
+
+type PlacedNode = RegistryNode & { readonly registered: Registered }
+
+function nodesOf({ chains, workflows }: Registry): readonly PlacedNode[] {
+  return [
+    ...[...chains].map(([name, registered]) => ({ kind: 'chain' as const, name, registered })),
+    ...[...workflows].map(([name, registered]) => ({ kind: 'workflow' as const, name, registered })),
+  ]
+}
+
+/** Files are read again only for places, and each only once. */
+class PlaceIndex {
+  readonly #places = new Map<string, ReturnType<typeof yamlPlaces>>()
+
+  of(file: string, path: FieldPath): NonNullable<Finding['where']> {
+    const places = this.#places.get(file) ?? yamlPlaces(readMaybeGzip(file) ?? '')
+    this.#places.set(file, places)
+    return { file, ...places(path) }
+  }
+}
+
+const nouns = { ref: 'reference', chain: 'chain', workflow: 'workflow', observer: 'observer' } as const
+const kindTitles = { chain: 'Chain', workflow: 'Workflow' } as const
+
+interface Looking {
+  readonly places: PlaceIndex
+  readonly faulty: ReadonlySet<string>
+}
+
+function danglingFindings(registry: Registry, node: PlacedNode, { places, faulty }: Looking): readonly Finding[] {
+  const { name, registered } = node
+  const known = { ref: registry.references, chain: registry.chains, observer: registry.observers, workflow: new Map() }
+  return childrenOf(registry, node)
+    .filter((child) => !known[child.kind].has(child.name) && !faulty.has(`${child.kind}/${child.name}`))
+    .map((child) => {
+      const title = kindTitles[node.kind === 'chain' ? 'chain' : 'workflow']
+      const summary = `${title} ${name} contains non-existent ${nouns[child.kind]} ${child.name}`
+      return errorAt('steps.dangling', summary, places.of(registered.file, child.path))
+    })
+}
+
+/** What resolving each chain and each workflow says, told where it belongs and nowhere above. */
+function valueFindings(registry: Registry, places: PlaceIndex): readonly Finding[] {
+  const ofChains = [...registry.chains.keys()].flatMap((name) => [...resolveChain(registry, name).errors])
+  const ofWorkflows = [...registry.workflows.keys()].flatMap((name) => [...examineWorkflow(registry, name).errors])
+  const all = [...ofChains, ...ofWorkflows]
+  const isHole = ({ kind }: StepError) => kind === 'dangling' || kind === 'cycle'
+  // With a step missing below, nobody knows what is unused.
+  const holed = new Set(all.filter(isHole).flatMap(({ above }) => above))
+  const told = new Set<string>()
+  return all
+    .toSorted((a, b) => a.above.length - b.above.length)
+    .flatMap((error) => {
+      const own = error.above.at(-1) ?? ''
+      const id = `${own}\n${error.kind}\n${error.subject}`
+      // A dangling name was told from the side of the graph.
+      if (told.has(id) || error.kind === 'dangling' || (error.kind === 'unused' && holed.has(own))) return []
+      told.add(id)
+      return [errorAt(`steps.${error.kind}`, stepErrorText(error), placeOf(registry, error, places))]
+    })
+}
+
+function placeOf(registry: Registry, { above, subject, kind }: StepError, places: PlaceIndex): Finding['where'] {
+  const [, ownerKind, name = ''] = /^(chain|workflow)\/(.*)$/.exec(above.at(-1) ?? '') ?? []
+  const chain = ownerKind === 'chain' ? registry.chains.get(name) : undefined
+  const registered = chain ?? registry.workflows.get(name)
+  if (registered === undefined) return undefined
+  if (chain !== undefined) {
+    const index = chain.env?.findIndex((entry) => entry.name === subject) ?? -1
+    const path =
+      kind === 'unused' && index >= 0 ? ['chain', 'env', index] : stepPath(chain.steps, subject, ['chain', 'steps'])
+    return places.of(registered.file, path)
+  }
+  return places.of(registered.file, ['workflow', 'steps', kind === 'unused' ? 'env' : 'pre', subject])
+}
+
+function stepPath(steps: readonly TestStep[], subject: string, above: readonly string[]): FieldPath {
+  const names = steps.map(({ ref, chain, literal }) => ref ?? chain ?? literal?.as)
+  const index = names.lastIndexOf(subject)
+  return index < 0 ? above : [...above, index]
+}
+
+function stepFindings(registry: Registry, places: PlaceIndex): readonly Finding[] {
+  const { references, observers, hasScripts: hasScript } = registry
+  const ofSteps = [...references.values()].flatMap(({ step, file }) =>
+    checkStep(step, { field: step.as, hasScript }).map((summary) =>
+      errorAt('steps.step', summary, places.of(file, ['ref', 'as'])),
+    ),
+  )
+  const ofObservers = [...observers.values()].flatMap(({ observer, file }) =>
+    checkObserver(observer, { hasScript }).map((summary) =>
+      errorAt('steps.step', summary, places.of(file, ['observer', 'name'])),
+    ),
+  )
+  return [...ofSteps, ...ofObservers, ...ignoredFindings(registry, places)]
+}
+
+/** Of a step that is named and written out as well, ci-operator takes the name and says nothing about the rest. */
+function ignoredFindings(registry: Registry, places: PlaceIndex): readonly Finding[] {
+  return nodesOf(registry).flatMap(({ kind, name, registered }) =>
+    listsOf(registry, { kind, name }).flatMap(({ path, steps }) =>
+      steps.flatMap(({ ref, chain, literal }, index) => {
+        if ([ref, chain, literal].filter((part) => part !== undefined).length < 2) return []
+        const taken = chain === undefined ? `ref: ${ref}` : `chain: ${chain}`
+        const summary = `${kind}/${name}: ${path.slice(1).join('.')}[${index}]: only \`${taken}\` counts; what stands beside it is ignored`
+        const remedy =
+          'take out what stands beside it, or write it where it counts: in env of the chain, the workflow or the test'
+        const where = places.of(registered.file, [...path, index])
+        return [finding({ id: 'steps.ignored-fields', severity: 'warning', summary, remedy, where })]
+      }),
+    ),
+  )
+}
+
+interface PlacedList {
+  readonly path: readonly string[]
+  readonly steps: readonly TestStep[]
+}
+
+function listsOf(registry: Registry, { kind, name }: RegistryNode): readonly PlacedList[] {
+  if (kind === 'chain') return [{ path: ['chain', 'steps'], steps: registry.chains.get(name)?.steps ?? [] }]
+  const steps = registry.workflows.get(name)?.steps
+  return phases.map((phase) => ({ path: ['workflow', 'steps', phase], steps: steps?.[phase] ?? [] }))
+}
+
+function errorAt(id: string, summary: string, where: Finding['where']): Finding {
+  return finding({ id, severity: 'error', summary, ...(where && { where }) })
+}

@@ -1,0 +1,129 @@
+/**
+ * YAML as ci-tools reads it: sigs.k8s.io/yaml, which is go-yaml 2. A plain `yes` is a boolean there, `4.10` the number
+ * 4.1, and a key that stands twice is an error (kubernetes-sigs/yaml: goyaml.v2/resolve.go).
+ */
+import {
+  type Document,
+  LineCounter,
+  type ParseOptions,
+  parseDocument,
+  type Scalar,
+  type ScalarTag,
+  visit,
+  type YAMLParseError,
+} from 'yaml'
+
+/** Where something stands; line and column count from 1. */
+export interface YamlPlace {
+  readonly line: number
+  readonly column: number
+}
+
+export interface YamlFault extends YamlPlace {
+  /** In the words of go-yaml where it has words for it. */
+  readonly message: string
+}
+
+const nothing = /^(?:~|null|Null|NULL)?$/
+const boolean = /^(?:[yYnN]|yes|Yes|YES|no|No|NO|true|True|TRUE|false|False|FALSE|on|On|ON|off|Off|OFF)$/
+const yes = /^(?:[yYtT]|[oO][nN])/
+const integer = /^[-+]?(?:[0-9][0-9_]*|0[xX][0-9a-fA-F_]+|0[oO][0-7_]+|0[bB][01_]+)$/
+const float = /^[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?$/
+
+/** The number that Go's `ParseInt` with base 0 makes of it: a leading zero means octal. */
+function goInteger(text: string): number | string {
+  const plain = text.replaceAll('_', '')
+  const [, sign = '', digits = ''] = /^([-+]?)(.*)$/.exec(plain) ?? []
+  if (/^0[0-7]+$/.test(digits)) return Number(`${sign}1`) * Number.parseInt(digits, 8)
+  const value = Number(`${sign}1`) * Number(digits)
+  return Number.isSafeInteger(value) ? value : digits
+}
+
+function tag(name: string, test: RegExp, resolve: (text: string) => unknown): ScalarTag {
+  return { tag: `tag:yaml.org,2002:${name}`, default: true, test, resolve }
+}
+
+const plainScalars: readonly ScalarTag[] = [
+  tag('null', nothing, () => null),
+  tag('bool', boolean, (text) => yes.test(text)),
+  tag('int', integer, goInteger),
+  tag('float', float, Number),
+]
+
+const options = {
+  version: '1.1',
+  schema: 'failsafe',
+  merge: true,
+  prettyErrors: false,
+  logLevel: 'error',
+  customTags: (tags: unknown[]) => [...tags, ...plainScalars],
+} as ParseOptions
+
+/** The value of the only document of a text, or what is wrong with it. */
+export function readYaml(text: string): { readonly value: unknown } | { readonly faults: readonly YamlFault[] } {
+  const document = parseDocument(text, options)
+  if (document.errors.length > 0) return { faults: faultsOf(text, document.errors) }
+  if (!text.endsWith('\n')) cutLastBreak(document)
+  try {
+    return { value: document.toJS() }
+  } catch (error) {
+    // An alias of nothing, or one that unfolds without end: the parser has no type of its own for these.
+    if (!(error instanceof Error)) throw error
+    return { faults: [{ message: `yaml: ${error.message}`, line: 1, column: 1 }] }
+  }
+}
+
+/** A block at the end of a text without a last line break has none either, for go-yaml. */
+function cutLastBreak(document: Document): void {
+  let last: Scalar | undefined
+  visit(document, {
+    Scalar: (_, scalar) => {
+      last = scalar
+    },
+  })
+  if (typeof last?.value === 'string' && last.type?.startsWith('BLOCK_')) last.value = last.value.replace(/\n$/, '')
+}
+
+function faultsOf(text: string, errors: readonly YAMLParseError[]): readonly YamlFault[] {
+  const lines = new LineCounter()
+  parseDocument(text, { ...options, lineCounter: lines })
+  const first = errors.find(({ code }) => code !== 'DUPLICATE_KEY')
+  return errors
+    .filter((error) => error === first || error.code === 'DUPLICATE_KEY')
+    .map(({ code, message, pos: [start] }) => {
+      const { line, col } = lines.linePos(start)
+      const key = /^["']?([^"'\s:]+)/.exec(text.slice(start, start + 200))?.[1] ?? ''
+      const words = code === 'DUPLICATE_KEY' ? `key "${key}" already set in map` : message
+      return { message: `yaml: line ${line}: ${words}`, line: Math.max(1, line), column: Math.max(1, col) }
+    })
+}
+
+/** Places in a text that was read before; made only where there is something to complain about. */
+export function yamlPlaces(text: string): (path: readonly (string | number)[]) => YamlPlace {
+  const lines = new LineCounter()
+  const document: Document = parseDocument(text, { ...options, lineCounter: lines })
+  return (path) => {
+    const { line, col } = lines.linePos(offsetOf(document, path))
+    return { line: Math.max(1, line), column: Math.max(1, col) }
+  }
+}
+
+/** The offset of the deepest part of `path` that the text has: of a key, or of the item of a list. */
+function offsetOf(document: Document, path: readonly (string | number)[]): number {
+  let [offset] = document.contents?.range ?? [0]
+  let node: unknown = document.contents
+  for (const step of path) {
+    const items = (node as { items?: readonly unknown[] } | null)?.items ?? []
+    const item =
+      typeof step === 'number'
+        ? items[step]
+        : items.find((pair) => (pair as { key?: { value?: unknown } }).key?.value === step)
+    if (item === undefined || item === null) return offset
+    const { key, value } = item as { key?: unknown; value?: unknown }
+    const isPair = typeof step === 'string'
+    const range = ((isPair ? key : item) as { range?: readonly number[] } | undefined)?.range
+    offset = range?.[0] ?? offset
+    node = isPair ? value : item
+  }
+  return offset
+}
