@@ -16,12 +16,13 @@ interface PlacedParts<Input> {
   readonly from?: (outputs: OutputReader) => Input
   readonly output?: z.ZodType<Record<string, unknown>>
   readonly secretOutput?: readonly string[]
+  readonly holds?: () => Promise<boolean>
   readonly apply: (input: Input, context: StepContext) => Promise<Record<string, unknown>>
 }
 
 /** A step of a test in its place. */
 export function placed<Input>(id: string, parts: PlacedParts<Input>): WorkflowStep {
-  const { phase = 'pre', where, policy, input, from, output, secretOutput, apply } = parts
+  const { phase = 'pre', where, policy, input, from, output, secretOutput, holds, apply } = parts
   return placeStep<Input, Record<string, unknown>>(
     {
       title: id,
@@ -30,6 +31,7 @@ export function placed<Input>(id: string, parts: PlacedParts<Input>): WorkflowSt
       output: output ?? z.record(z.string(), z.unknown()),
       ...(secretOutput && { secretOutput }),
       ...(where !== undefined && { where }),
+      ...(holds && { holds }),
       apply,
     },
     { id, phase, ...(policy && { policy }), input: from ?? (() => ({}) as Input) },

@@ -39,6 +39,15 @@ export interface AttemptNotes {
   onText(text: Uint8Array): void
 }
 
+/** For what is no step of the plan: it makes nothing, and its signs of life are not kept. */
+export const silentNotes: AttemptNotes = {
+  onProcess: () => undefined,
+  onProgress: () => undefined,
+  onSilent: () => undefined,
+  onUndo: () => Promise.reject(new KnownError('STEP_OUTPUT', 'This only looks or takes away: it makes nothing')),
+  onText: () => undefined,
+}
+
 export interface AttemptHost {
   readonly directory: RunDirectory
   readonly clock: Clock

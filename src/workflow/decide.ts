@@ -50,27 +50,35 @@ export function decide(plan: readonly PlannedStep[], state: RunState, asked: Ask
   return { do: 'teardown', why: next.why }
 }
 
+/**
+ * The next step of this side. What belongs to the other side is passed by: the run comes to the gap when nothing more can be
+ * done here, so that it crosses once.
+ */
 function decideForward(plan: readonly PlannedStep[], state: RunState, asked: Asked): Decision {
-  const forward = plan.filter(({ phase }) => phase !== 'post')
-  const isDownstreamOf = new StaleTracker()
-  for (const step of forward) {
+  const staleness = new StaleTracker()
+  let gap: Decision | undefined
+  for (const step of plan.filter(({ phase }) => phase !== 'post')) {
     if (asked.isStopped) return { do: 'end', outcome: 'stopped', why: 'it was stopped' }
     if (asked.only !== undefined && step.id !== asked.only) continue
-    const decision = decideStep(step, {
-      state,
-      isUpstreamNew: isDownstreamOf.has(step, state),
-      isOnly: asked.only !== undefined,
-    })
-    if (decision === 'failed') return { do: 'end', outcome: 'failed', why: `${step.id} failed` }
-    if (decision !== 'done') return atThisSite(step, decision, asked)
-    if (step.id === asked.until) return { do: 'end', outcome: 'stopped', why: `it was to run until ${step.id}` }
+    const isOnly = asked.only !== undefined
+    const decision = decideStep(step, { state, isUpstreamNew: staleness.has(step, state), isOnly })
+    if (decision === 'failed') return gap ?? { do: 'end', outcome: 'failed', why: `${step.id} failed` }
+    if (decision === 'done') {
+      if (step.id === asked.until)
+        return gap ?? { do: 'end', outcome: 'stopped', why: `it was to run until ${step.id}` }
+    } else if (isElsewhere(step, asked)) gap ??= { do: 'gap', step: step.id, where: step.where }
+    else if (gap === undefined || isIndependent(step)) return decision
   }
-  return { do: 'end', outcome: 'succeeded', why: 'every step has succeeded' }
+  return gap ?? { do: 'end', outcome: 'succeeded', why: 'every step has succeeded' }
 }
 
-function atThisSite(step: PlannedStep, decision: Decision, { sites }: Asked): Decision {
-  if (step.where === undefined || sites === undefined || sites.has(step.where)) return decision
-  return { do: 'gap', step: step.id, where: step.where }
+function isElsewhere(step: PlannedStep, { sites }: Asked): step is PlannedStep & { readonly where: Site } {
+  return step.where !== undefined && sites !== undefined && !sites.has(step.where)
+}
+
+/** Of what is still to be done on the other side: it is known to belong here, and all that it needs is there. */
+function isIndependent({ where, inputs, readsEverything }: PlannedStep): boolean {
+  return where !== undefined && inputs !== undefined && !readsEverything
 }
 
 /** A step whose inputs are not declared is stale once a step before it has succeeded later than itself. */

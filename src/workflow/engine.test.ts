@@ -274,6 +274,51 @@ test('a run stops at the gap, and goes on at the other side', async (t) => {
   assert.deepEqual(done, ['a', 'b'])
 })
 
+test('before the gap everything is done that can be done on this side', async (t) => {
+  const { run } = await place(t)
+  const done: string[] = []
+  const there = (id: string, where: 'connected' | 'bastion' | 'closed', from?: string) =>
+    placed(id, {
+      where,
+      from: (outputs) => (from === undefined ? {} : outputs(from, z.object({ done: z.number() }))),
+      apply: async () => ({ done: done.push(id) }),
+    })
+  const steps = [
+    there('infrastructure', 'connected'),
+    there('registry', 'bastion'),
+    there('collect', 'connected', 'infrastructure'),
+    there('load', 'bastion', 'collect'),
+    there('after', 'connected', 'load'),
+  ]
+  const workflow = { ...recordingWorkflow([], []), steps }
+  const here = await run(workflow, { sites: new Set(['connected'] as const) })
+  assert.deepEqual(here.gap, { step: 'registry', where: 'bastion' })
+  assert.deepEqual(done, ['infrastructure', 'collect'])
+  assert.equal((await run(workflow, { sites: new Set(['bastion'] as const) })).gap?.step, 'after')
+  assert.deepEqual(done, ['infrastructure', 'collect', 'registry', 'load'])
+})
+
+test('what is there no more is made again by the next session, and nothing else', async (t) => {
+  const { run } = await place(t)
+  let isThere = false
+  const done: string[] = []
+  const made = placed('made', {
+    holds: async () => isThere,
+    apply: async () => {
+      isThere = true
+      done.push('made')
+      return {}
+    },
+  })
+  const workflow = { ...recordingWorkflow([], []), steps: [made, ...recordingWorkflow(done, ['a']).steps] }
+  await run(workflow)
+  await run(workflow)
+  assert.deepEqual(done, ['made', 'a'])
+  isThere = false
+  assert.equal((await run(workflow)).outcome, 'succeeded')
+  assert.deepEqual(done, ['made', 'a', 'made'])
+})
+
 test('what users say of steps is in the journal, with their reason', async (t) => {
   const { run } = await place(t)
   const done: string[] = []

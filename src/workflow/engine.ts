@@ -287,6 +287,9 @@ class Session {
     await this.#write({ type: 'session.started', ...host.machine, asked: request.asked })
     for (const secret of await this.#store.made()) this.#secrets.add(secret)
     await this.#instruct(request)
+    if ((request.mode ?? 'forward') === 'forward' && !this.#state.isTearingDown) {
+      await this.#steps.lookAgain(this.#workflow, request.sites)
+    }
   }
 
   async #instruct({ from, skip = [], rerun = [], markDone = [], forget = [] }: SessionRequest): Promise<void> {

@@ -1,5 +1,5 @@
 import { KnownError } from '../errors/known-error.ts'
-import { runAttempt } from './attempt.ts'
+import { runAttempt, silentNotes } from './attempt.ts'
 import { logPath } from './run-directory.ts'
 import { defaultPolicy } from './step.ts'
 import type { JournalWriter } from './step-runner.ts'
@@ -36,13 +36,7 @@ export class ObserverGroup {
     }
     const end = await runAttempt(order, {
       host: this.#host.attempts,
-      notes: {
-        onProcess: () => undefined,
-        onProgress: () => undefined,
-        onSilent: () => undefined,
-        onUndo: () => Promise.reject(new KnownError('STEP_OUTPUT', `${observer.name} observes: it makes nothing`)),
-        onText: () => undefined,
-      },
+      notes: silentNotes,
       work: async (context) => {
         await observer.run(context)
         return { output: null }

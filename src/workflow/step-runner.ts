@@ -1,9 +1,17 @@
 import { readFile } from 'node:fs/promises'
 import { hasSystemCode, KnownError } from '../errors/known-error.ts'
 import { randomFraction } from '../host/random.ts'
-import type { Json, JsonRecord, RunEvent, UndoRecord } from '../journal/events.ts'
+import type { Json, JsonRecord, RunEvent, Site, UndoRecord } from '../journal/events.ts'
 import type { RunState, StepState } from '../journal/run-state.ts'
-import { type AttemptEnd, type AttemptHost, type AttemptNotes, exitFileOf, failWith, runAttempt } from './attempt.ts'
+import {
+  type AttemptEnd,
+  type AttemptHost,
+  type AttemptNotes,
+  exitFileOf,
+  failWith,
+  runAttempt,
+  silentNotes,
+} from './attempt.ts'
 import { logPath } from './run-directory.ts'
 import type { StepContext, StepProgress } from './step.ts'
 import type { Workflow, WorkflowStep } from './workflow.ts'
@@ -44,6 +52,37 @@ export class StepRunner {
       const note = 'it had succeeded when the engine was gone'
       await this.#host.write({ type: 'step.succeeded', step: outline.id, attempt: attempt.number, output: null, note })
     }
+  }
+
+  /** Whether what earlier sessions have made is still there. */
+  async lookAgain(workflow: Workflow, sites: ReadonlySet<Site> | undefined): Promise<void> {
+    for (const step of workflow.steps) {
+      const { id, where } = step.outline
+      const known = this.#host.state.steps.get(id)
+      const isHere = where === undefined || sites === undefined || sites.has(where)
+      if (step.holds === undefined || known?.status !== 'succeeded' || !isHere || this.#signal.aborted) continue
+      const { output = null } = known
+      const end = await this.#look(step, output)
+      if (end.kind === 'succeeded' && end.output === true) continue
+      // What a step before gave is to be made again: then this one is looked at with its new input.
+      if (end.kind === 'failed' && end.problem.code === 'STEP_INPUT') continue
+      const why = end.kind === 'failed' ? `it is there no more: ${end.problem.message}` : 'it is there no more'
+      if (end.kind !== 'cancelled') await this.#host.write({ type: 'step.reset', step: id, why })
+    }
+  }
+
+  /** An attempt that only looks: its log is that of attempt 0. */
+  #look(step: WorkflowStep, output: Json): Promise<AttemptEnd> {
+    const { id: stepId } = step.outline
+    const order = { step: stepId, number: 0, policy: step.policy, signal: this.#signal }
+    return runAttempt(order, {
+      host: this.#host.attempts,
+      notes: { ...silentNotes, onText: (text) => this.#host.onText?.(stepId, text) },
+      work: async (context) => {
+        const input = step.input((id) => this.#host.state.steps.get(id)?.output)
+        return { output: (await step.holds?.(input, output, context)) ?? true }
+      },
+    })
   }
 
   async run(

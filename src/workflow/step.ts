@@ -118,6 +118,12 @@ export interface StepDefinition<Input, Output> {
   apply(input: Input, context: StepContext): Promise<Output>
   /** Looks whether it is true. A finding of severity error fails the attempt. */
   verify?(input: Input, output: Output, context: StepContext): Promise<readonly Finding[]>
+  /**
+   * Is what a success gave still there? Asked once by each later session: machines start again, and people tidy up.
+   *
+   * @param output as the journal has it: secrets by name
+   */
+  holds?(input: Input, output: Json, context: StepContext): Promise<boolean>
   readonly undo?: Readonly<Record<string, UndoHandler>>
 }
 

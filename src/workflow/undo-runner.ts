@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { KnownError } from '../errors/known-error.ts'
 import type { JsonRecord, UndoRecord } from '../journal/events.ts'
 import type { UndoState } from '../journal/run-state.ts'
-import { runAttempt } from './attempt.ts'
+import { runAttempt, silentNotes } from './attempt.ts'
 import { defaultPolicy, type UndoHandler } from './step.ts'
 import type { JournalWriter } from './step-runner.ts'
 import { readUndoRequest } from './undo-request.ts'
@@ -29,13 +29,7 @@ export class UndoRunner {
     const order = { step: `undo/${id}`, number, policy: { ...defaultPolicy, timeoutMs: 60 * 60_000 }, signal }
     const end = await runAttempt(order, {
       host: this.#host.attempts,
-      notes: {
-        onProcess: () => undefined,
-        onProgress: () => undefined,
-        onSilent: () => undefined,
-        onUndo: () => Promise.resolve(),
-        onText: (text) => this.#host.onText?.(`undo/${id}`, text),
-      },
+      notes: { ...silentNotes, onText: (text) => this.#host.onText?.(`undo/${id}`, text) },
       work: async (context) => {
         const handler = this.#handlerOf(undo)
         const values = await this.#valuesOf(undo)

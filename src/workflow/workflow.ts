@@ -30,6 +30,7 @@ export interface WorkflowStep {
   check?(input: Json, context: StepContext): Promise<Json | undefined>
   apply(input: Json, context: StepContext): Promise<Json>
   verify?(input: Json, output: Json, context: StepContext): Promise<readonly Finding[]>
+  holds?(input: Json, output: Json, context: StepContext): Promise<boolean>
   readonly secretOutput: readonly string[]
 }
 
@@ -71,7 +72,7 @@ export function placeStep<Input, Output>(
   definition: StepDefinition<Input, Output>,
   place: StepPlace<Input>,
 ): WorkflowStep {
-  const { check, verify, where, secretOutput = [] } = definition
+  const { check, verify, holds, where, secretOutput = [] } = definition
   const { id, phase, groups = [], files } = place
   const readInput = (input: Json) =>
     parseWith(definition.input, input, { code: 'STEP_INPUT', what: `the input of ${id}` })
@@ -95,6 +96,9 @@ export function placeStep<Input, Output>(
     ...(verify && {
       verify: (input: Json, output: Json, context: StepContext) =>
         verify(readInput(input), readOutput(output), context),
+    }),
+    ...(holds && {
+      holds: (input: Json, output: Json, context: StepContext) => holds(readInput(input), output, context),
     }),
   }
 }
