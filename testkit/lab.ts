@@ -20,6 +20,14 @@ export interface TestLab {
 
 export const labHost = { env: processEnv(), clock: systemClock }
 
+export const thisUser = { platform: process.platform, uid: process.getuid?.() ?? 1 }
+
+/** The words of a server that answers every request with one text. */
+export function webServer(address: string, port: number, text: string): readonly string[] {
+  const script = `require('http').createServer((_, answer) => answer.end('${text}')).listen(${port}, '${address}')`
+  return [process.execPath, '-e', script]
+}
+
 /** False after the test was marked as skipped: network namespaces need root, and programs. */
 export function canHaveLab(t: Pick<TestContext, 'skip'>): boolean {
   if (process.platform !== 'linux' || process.getuid?.() !== 0) {
@@ -32,9 +40,8 @@ export function canHaveLab(t: Pick<TestContext, 'skip'>): boolean {
 /** A lab with a name of its own, not made yet. */
 export async function testLab(t: TestContext, options: Partial<LabOptions> = {}): Promise<TestLab> {
   const directory = `${await tempDir(t)}/lab`
-  const user = { platform: process.platform, uid: process.getuid?.() ?? 1 }
   const id = `t${randomId().slice(0, 10)}`
-  const lab = await openLab(labHost, { id, directory, mode: 'namespaces', user, ...options })
+  const lab = await openLab(labHost, { id, directory, mode: 'namespaces', user: thisUser, ...options })
   const records: UndoRecord[] = []
   const teardown = () => undoAll(lab, records)
   t.after(teardown)
@@ -42,7 +49,7 @@ export async function testLab(t: TestContext, options: Partial<LabOptions> = {})
 }
 
 /** What each undo said. */
-export async function undoAll(lab: Pick<Lab, 'remove'>, records: readonly UndoRecord[]): Promise<readonly string[]> {
+async function undoAll(lab: Pick<Lab, 'remove'>, records: readonly UndoRecord[]): Promise<readonly string[]> {
   const outcomes = []
   for (const undo of JSON.parse(JSON.stringify(records)).reverse()) outcomes.push(await lab.remove(undo))
   return outcomes

@@ -99,18 +99,19 @@ export interface TriedDestination {
   readonly packets: number
 }
 
-/** What the closed network saw. Where nothing counts packets it says so, and proves nothing. */
-export type Evidence =
-  | {
-      readonly isProven: true
-      /** That were for anywhere else than the site; none of them arrived. */
-      readonly leftPackets: number
-      readonly tried: readonly TriedDestination[]
-      readonly sitePackets: number
-      /** That the bastion was asked to pass on; none were. */
-      readonly forwardedPackets: number
-    }
-  | { readonly isProven: false; readonly why: string }
+/** What the closed network saw since it was made. */
+export interface CountedEvidence {
+  readonly isProven: true
+  /** Packets that were for anywhere else than the site; none of them arrived. */
+  readonly leftPackets: number
+  readonly tried: readonly TriedDestination[]
+  readonly sitePackets: number
+  /** Packets that the bastion was asked to pass on; none were. */
+  readonly forwardedPackets: number
+}
+
+/** Where nothing counts packets it says so, and proves nothing. */
+export type Evidence = CountedEvidence | { readonly isProven: false; readonly why: string }
 
 export interface ResourceStatus {
   readonly kind: string

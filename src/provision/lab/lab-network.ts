@@ -1,9 +1,11 @@
 /** The network of a lab: three namespaces, two cables, and a third cable that leads nowhere. */
 import { type Making, type Site, sites } from '../provider.ts'
-import { hostsFiles, type LabPlan, labAddresses, labNames, namespaceName } from './lab-plan.ts'
+import { configure, hasDevice, makeCable } from './cables.ts'
+import { labAddresses } from './lab-addresses.ts'
+import { hostsFiles, type LabPlan, labNames, namespaceName } from './lab-plan.ts'
 import { attempt, type LabHost, must } from './lab-programs.ts'
 import type { LabUndo } from './lab-undo.ts'
-import { configure, hasDevice, inNamespace, makeCable, makeNamespace } from './namespaces.ts'
+import { inNamespace, makeNamespace } from './namespaces.ts'
 import { bastionRules, closedRules, listCounters } from './packet-counters.ts'
 
 export async function makeLabNetwork(host: LabHost, plan: LabPlan, making: Making): Promise<void> {

@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto'
 import { mkdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { KnownError } from '../../errors/known-error.ts'
+import { isAlive } from '../../host/processes.ts'
 import { spawnDetached } from '../../host/spawn-detached.ts'
 import type { Making, ServingProcess, SiteServer } from '../provider.ts'
 import { type LabHost, systemEnv } from './lab-programs.ts'
@@ -52,7 +53,8 @@ export async function serveInLab(
     signal?.throwIfAborted()
     const processes = await markedProcesses(lab, name)
     if (await listensAt(processes, ports)) return { pid, logFile }
-    const hasEnded = processes.length === 0
+    // One that is being exchanged for another program (execve(2)) has no environment for a moment.
+    const hasEnded = processes.length === 0 && !isAlive(pid)
     if (hasEnded || host.clock.now() >= deadline) throw await neverReady(server, logFile, hasEnded)
     await host.clock.sleep(pollMs, signal)
   }

@@ -33,11 +33,13 @@ export async function removeFromLab(host: LabHost, record: UndoRecord): Promise<
   return (await remove(host, readUndo(record))) ? 'removed' : 'gone'
 }
 
-function remove(host: LabHost, undo: LabUndo): Promise<boolean> {
+async function remove(host: LabHost, undo: LabUndo): Promise<boolean> {
   switch (undo.kind) {
     case 'lab-namespace':
       return removeNamespace(host, undo.name)
     case 'lab-directory':
+      // Undone last: whoever was being started while the rest went.
+      await endMarked(host.clock, undo.lab)
       return removeLabDirectory(undo.path, undo.lab)
     case 'lab-file':
       return removeLabFile(undo.path, undo.lab)

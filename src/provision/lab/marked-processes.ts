@@ -56,13 +56,13 @@ async function readProc(pid: number, file: string): Promise<string | undefined> 
  * @throws KnownError LAB_FAILED where one does not end although it must: it waits for a disk or a driver
  */
 export async function endMarked(clock: Clock, lab: string, name?: string): Promise<boolean> {
-  const first = await markedProcesses(lab, name)
+  const first = await settledProcesses(clock, lab, name)
   for (const { pid } of first) signalProcess(pid, 'SIGTERM')
   const patienceEnds = clock.now() + graceMs
   let left = first
   while (left.length > 0) {
     await clock.sleep(pollMs)
-    left = await markedProcesses(lab, name)
+    left = await settledProcesses(clock, lab, name)
     const pids = left.map(({ pid }) => pid).join(', ')
     if (clock.now() >= patienceEnds + graceMs && left.length > 0) {
       throw new KnownError(
@@ -73,6 +73,14 @@ export async function endMarked(clock: Clock, lab: string, name?: string): Promi
     if (clock.now() >= patienceEnds) for (const { pid } of left) signalProcess(pid, 'SIGKILL')
   }
   return first.length > 0
+}
+
+/** While a program takes the place of another (execve(2)) it has no environment: one look is not enough to see nothing. */
+async function settledProcesses(clock: Clock, lab: string, name?: string): Promise<readonly MarkedProcess[]> {
+  const first = await markedProcesses(lab, name)
+  if (first.length > 0) return first
+  await clock.sleep(pollMs)
+  return markedProcesses(lab, name)
 }
 
 /** True when one of the processes itself listens on this TCP port (proc(5) /proc/PID/net/tcp, state 0A). */

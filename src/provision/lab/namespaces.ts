@@ -1,4 +1,4 @@
-/** Network namespaces of a lab, by `ip` (ip-netns(8), veth(4)). Each function completes what is there already. */
+/** Network namespaces of a lab, by `ip` (ip-netns(8)). Each function completes what is there already. */
 import { mkdir, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { signalProcess } from '../../host/processes.ts'
@@ -8,14 +8,6 @@ import { attempt, type LabHost, must } from './lab-programs.ts'
 const namespaceFolder = '/run/netns'
 /** What is here stands in for /etc/… for programs that `ip netns exec` starts (ip-netns(8)). */
 const filesFolder = '/etc/netns'
-
-/** One end of a cable. */
-export interface CableEnd {
-  readonly namespace: string
-  readonly device: string
-  /** With the length of its prefix. */
-  readonly address: string
-}
 
 /** A namespace with its own loopback, and files of its own in place of those of /etc. */
 export async function makeNamespace(
@@ -37,29 +29,6 @@ export async function makeNamespace(
 /** False for what is left where one was killed while it made a namespace: a file that leads nowhere. */
 async function isUsable(host: LabHost, name: string): Promise<boolean> {
   return (await attempt(host, ['ip', '-n', name, 'link', 'show', 'lo'])).status === 0
-}
-
-/** Both ends at once, so that no end is ever to be seen in the network of the machine. */
-export async function makeCable(host: LabHost, one: CableEnd, other: CableEnd): Promise<void> {
-  if (!(await hasDevice(host, one))) {
-    const far = ['peer', 'name', other.device, 'netns', other.namespace]
-    await must(host, ['ip', 'link', 'add', one.device, 'netns', one.namespace, 'type', 'veth', ...far])
-  }
-  for (const { namespace, device, address } of [one, other]) {
-    await configure(host, namespace, [`address replace ${address} dev ${device}`, `link set ${device} up`])
-  }
-}
-
-export async function hasDevice(
-  host: LabHost,
-  { namespace, device }: Pick<CableEnd, 'namespace' | 'device'>,
-): Promise<boolean> {
-  return (await attempt(host, ['ip', '-n', namespace, 'link', 'show', device])).status === 0
-}
-
-/** Commands of `ip`, one a line, inside a namespace. */
-export async function configure(host: LabHost, namespace: string, commands: readonly string[]): Promise<void> {
-  await must(host, ['ip', '-n', namespace, '-batch', '-'], `${commands.join('\n')}\n`)
 }
 
 /** The words that run `argv` in a namespace. */

@@ -1,5 +1,6 @@
 import { KnownError } from '../../errors/known-error.ts'
-import { checkLabId, chooseSubnet } from './lab-plan.ts'
+import { chooseSubnet } from './lab-addresses.ts'
+import { checkLabId } from './lab-plan.ts'
 import type { LabHost } from './lab-programs.ts'
 import { Lab } from './lab-provider.ts'
 import { readLabRecord } from './lab-record.ts'

@@ -6,7 +6,7 @@
  */
 import { z } from 'zod'
 import { KnownError } from '../../errors/known-error.ts'
-import type { Evidence, TriedDestination } from '../provider.ts'
+import type { CountedEvidence, TriedDestination } from '../provider.ts'
 
 const table = 'inet sallyport'
 
@@ -78,7 +78,7 @@ const Listing = z.object({
  *
  * @throws KnownError LAB_FAILED where that is not what the rules above would give
  */
-export function readCounters(closed: string, bastion: string): Evidence {
+export function readCounters(closed: string, bastion: string): CountedEvidence {
   const inside = readListing(closed)
   const between = readListing(bastion)
   const tried = inside.flatMap(({ set }) => (set?.elem ?? []).map(triedDestination)).sort(byDestination)
@@ -118,13 +118,11 @@ function triedDestination({ elem }: z.infer<typeof Element>): TriedDestination {
 }
 
 function byDestination(one: TriedDestination, other: TriedDestination): number {
-  const key = ({ address, protocol, port }: TriedDestination) => `${address} ${protocol} ${port}`
-  return key(one) < key(other) ? -1 : 1
+  return destination(one) < destination(other) ? -1 : 1
 }
 
 /** What happened between two looks. Counters that began anew in between count from there. */
-export function evidenceSince(before: Evidence, after: Evidence): Evidence {
-  if (!before.isProven || !after.isProven) return after
+export function evidenceSince(before: CountedEvidence, after: CountedEvidence): CountedEvidence {
   if (after.leftPackets < before.leftPackets || after.sitePackets < before.sitePackets) return after
   const seen = new Map(before.tried.map((each) => [destination(each), each.packets]))
   const tried = after.tried

@@ -3,7 +3,7 @@ import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { hasSystemCode } from '../../errors/known-error.ts'
 import { machineAddresses } from '../../host/network.ts'
-import { subnetOf } from './lab-plan.ts'
+import { subnetOf } from './lab-addresses.ts'
 
 /** Numbers of /24 networks of 198.18.0.0/15: of the machine itself, its routes, and other namespaces with hosts files. */
 export async function takenSubnets(): Promise<ReadonlySet<number>> {
