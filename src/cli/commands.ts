@@ -60,6 +60,11 @@ export const commands: readonly CommandEntry[] = [
     load: () => import('./commands/config.ts'),
   },
   {
+    name: 'install-config',
+    summary: 'render install-config.yaml out of sallyport.yaml, or check one',
+    load: () => import('./commands/install-config.ts'),
+  },
+  {
     name: 'ignition',
     summary: 'Ignition configs: look into them, check, change, compare and materialise them',
     load: () => import('./commands/ignition.ts'),

@@ -16,7 +16,7 @@ interface NamedNetwork {
   readonly network: IpNetwork
 }
 
-const ownOfOvn: readonly (readonly [string, string])[] = [
+export const ovnNetworks: readonly (readonly [string, string])[] = [
   ['100.64.0.0/16', 'the join network of OVN-Kubernetes'],
   ['100.88.0.0/16', 'the transit network of OVN-Kubernetes'],
   ['169.254.0.0/17', 'the masquerade network of OVN-Kubernetes'],
@@ -30,7 +30,7 @@ export function checkSiteNetworks(site: unknown, context: z.RefinementCtx): void
   const networks = siteNetworks(networking)
   for (const [index, one] of networks.entries()) {
     const other = networks.slice(0, index).find(({ network }) => doNetworksOverlap(network, one.network))
-    const own = ownOfOvn.find(([text]) => isOverlapping(text, one.network))
+    const own = ovnNetworks.find(([text]) => isOverlapping(text, one.network))
     const what = other ? `${other.what} ${other.text}` : own && `${own[1]}, ${own[0]}`
     if (what === undefined) continue
     const message = `${one.text} overlaps with ${what}; choose networks that have no address in common`
@@ -87,7 +87,7 @@ interface Machines {
 /** Addresses that nodes hold themselves lie in a network of theirs. */
 function checkVips(site: unknown, { networks, context }: Machines): void {
   const machines = networks.filter(({ what }) => what === 'the machine network')
-  for (const platform of ['baremetal', 'vsphere', 'nutanix']) {
+  for (const platform of ['baremetal']) {
     const holder = fieldOf(fieldOf(site, 'platform'), platform)
     for (const field of ['apiVIPs', 'ingressVIPs']) {
       for (const [index, text] of entriesOf(holder, field).entries()) {
