@@ -1,5 +1,6 @@
 import type { Command } from 'commander'
 import type { CommandHost } from '../command-host.ts'
+import { define as defineGraph } from './steps-graph.ts'
 import { define as defineLs } from './steps-ls.ts'
 import { define as defineResolve } from './steps-resolve.ts'
 import { define as defineShow } from './steps-show.ts'
@@ -13,6 +14,7 @@ const subcommands: readonly {
   { name: 'ls', define: defineLs },
   { name: 'show', define: defineShow },
   { name: 'resolve', define: defineResolve },
+  { name: 'graph', define: defineGraph },
   { name: 'validate', define: defineValidate },
 ]
 

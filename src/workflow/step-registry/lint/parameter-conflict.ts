@@ -25,25 +25,37 @@ export function lintDefaults(registry: Registry, workflows: readonly ResolvedWor
   const seen = new ValuesByName()
   for (const { name: step, step: literal } of registry.references.values())
     for (const { name, default: value } of literal.env ?? []) seen.add(name, value, step)
-  const meetings = new Map<string, { workflow: string; conflict: ParameterConflict }[]>()
+  const meetings = new Map<string, Meeting[]>()
   for (const workflow of workflows)
     for (const conflict of conflictingValues(workflow)) {
       const others = meetings.get(conflict.name) ?? []
       meetings.set(conflict.name, [...others, { workflow: workflow.name, conflict }])
     }
-  return seen.conflicts().map(({ name, values }) => {
-    const met = meetings.get(name) ?? []
-    const [first] = met
-    const where = registry.references.get([...values.values()][0] ?? '')?.file
-    const meet = `; ${met.length === 1 ? 'one workflow hands' : `${met.length} workflows hand`} several of them to its steps`
-    return lintFinding('steps.conflicting-defaults', {
-      severity: first === undefined ? 'info' : 'warning',
-      summary: `${name} has ${values.size} defaults${first === undefined ? '' : meet}`,
-      evidence: first === undefined ? valuesText(values) : `${first.workflow}: ${valuesText(first.conflict.values)}`,
-      remedy: `Set ${name} in the workflow, or give the steps one default.`,
-      occurrences: values.size,
-      ...(where !== undefined && { where: { file: where } }),
+  const met = (name: string) => meetings.get(name) ?? []
+  return seen
+    .conflicts()
+    .toSorted((a, b) => met(b.name).length - met(a.name).length)
+    .map((conflict) => {
+      const file = registry.references.get([...conflict.values.values()][0] ?? '')?.file
+      return defaultsFinding(conflict, met(conflict.name), file)
     })
+}
+
+interface Meeting {
+  readonly workflow: string
+  readonly conflict: ParameterConflict
+}
+
+function defaultsFinding({ name, values }: ParameterConflict, met: readonly Meeting[], file?: string): LintFinding {
+  const [first] = met
+  const many = met.length === 1 ? 'one workflow hands' : `${met.length} workflows hand`
+  return lintFinding('steps.conflicting-defaults', {
+    severity: first === undefined ? 'info' : 'warning',
+    summary: `${name} has ${values.size} defaults${first ? `; ${many} several of them to its steps` : ''}`,
+    evidence: first ? `${first.workflow}: ${valuesText(first.conflict.values)}` : valuesText(values),
+    remedy: `Set ${name} in the workflow, or give the steps one default.`,
+    occurrences: values.size,
+    ...(file !== undefined && { where: { file } }),
   })
 }
 

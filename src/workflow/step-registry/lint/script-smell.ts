@@ -59,7 +59,7 @@ interface LineRule {
 
 const secretName = /\w*(?:password|passwd|secret|token|creds?|api_?key|access_key)\w*/.source
 /** A variable of that name whose value is not a secret itself. */
-const harmless = /(?:_|-)?(?:file|path|dir|name|url|uri|arn|id|type|count|namespace)$/i
+const harmless = /(?:_|-)?(?:file|path|dir|name|url|uri|arn|id|type|count|namespace|command|cmd|args|opts|flags)$/i
 const assigned = new RegExp(`(?:^|[\\s;])(${secretName})=["']?(?:\\$\\(|\`)`, 'i')
 const given = /\s(?:--password|--token|--secret-key|-p)[= ]["']?\$\{?\w*(?:pass|token|secret|key)/i
 const writtenTo =
