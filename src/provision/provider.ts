@@ -99,12 +99,20 @@ export interface TriedDestination {
   readonly packets: number
 }
 
+/** A name that was asked for over DNS, of a resolver outside the site. */
+export interface AskedName {
+  /** Ends with `…` where it was too long to be noted whole. */
+  readonly name: string
+  readonly packets: number
+}
+
 /** What the closed network saw since it was made. */
 export interface CountedEvidence {
   readonly isProven: true
   /** Packets that were for anywhere else than the site; none of them arrived. */
   readonly leftPackets: number
   readonly tried: readonly TriedDestination[]
+  readonly asked: readonly AskedName[]
   readonly sitePackets: number
   /** Packets that the bastion was asked to pass on; none were. */
   readonly forwardedPackets: number

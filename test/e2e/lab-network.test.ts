@@ -53,13 +53,19 @@ test('the closed site reaches the bastion and nothing else, and every attempt is
   ] as const) {
     assert.equal((await runOn(lab, 'closed', connect(address, port))).status, 1)
   }
-  assert.notEqual((await runOn(lab, 'closed', ['getent', 'hosts', 'quay.io'])).status, 0)
+  for (const name of ['quay.io', 'registry.connect.redhat.com']) {
+    assert.notEqual((await runOn(lab, 'closed', ['getent', 'hosts', name])).status, 0)
+  }
   const after = await lab.evidence()
   assert.ok(after.isProven)
   assert.ok(after.leftPackets >= 4)
   const tried = after.tried.map(({ address, protocol, port }) => `${protocol} ${address} ${port}`)
   const expected = [`tcp ${outside} 80`, `udp ${outside} 53`, 'tcp 9.9.9.9 443', 'tcp 2001:db8::1 443']
   assert.deepEqual(tried.toSorted(), expected.toSorted())
+  assert.deepEqual(
+    after.asked.map(({ name }) => name),
+    ['quay.io', 'registry.connect.redhat.com'],
+  )
   assert.equal(after.forwardedPackets, 0)
 })
 
@@ -153,8 +159,13 @@ test('a node pulls what the mirror has, by its registries.conf alone; what the m
   assert.ok(after.isProven)
   assert.ok(after.leftPackets > 0)
   const [outside] = addresses.connected
+  const since = evidenceSince(before, after)
   assert.deepEqual(
-    evidenceSince(before, after).tried.map(({ address, protocol, port }) => [address, protocol, port]),
+    since.asked.map(({ name }) => name),
+    ['quay.io'],
+  )
+  assert.deepEqual(
+    since.tried.map(({ address, protocol, port }) => [address, protocol, port]),
     [[outside, 'udp', 53]],
   )
 })

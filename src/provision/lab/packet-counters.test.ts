@@ -24,6 +24,9 @@ const closed = {
     },
     { set: { name: 'other4', elem: [element(['9.9.9.9', 'icmp'], 2)] } },
     { set: { name: 'tried6' } },
+    // 07 "example" 00 00 01 00: the name, and what follows it.
+    { set: { name: 'asked3', elem: [element([0x07657861, 0x6d706c65, 0x00000100], 2)] } },
+    { set: { name: 'asked4', elem: [element([0x07657861, 0x6d706c65, 0x00000100, 0x01000029], 1)] } },
     { chain: { name: 'output' } },
   ],
 }
@@ -35,6 +38,7 @@ test('packets that wanted out are counted, and their destinations named', () => 
     leftPackets: 5,
     sitePackets: 7,
     forwardedPackets: 0,
+    asked: [{ name: 'example', packets: 3 }],
     tried: [
       { address: '198.18.0.2', protocol: 'udp', port: 53, packets: 1 },
       { address: '9.9.9.9', protocol: 'icmp', packets: 2 },
@@ -67,6 +71,7 @@ const evidence = fc.record<CountedEvidence>(
     sitePackets: counts,
     forwardedPackets: counts,
     tried: destinations,
+    asked: fc.constant([]),
   },
   { noNullPrototype: true },
 )
@@ -82,6 +87,7 @@ test('what was seen before is taken off, and nothing else', () => {
         sitePackets: before.sitePackets + more.sitePackets,
         forwardedPackets: before.forwardedPackets + more.forwardedPackets,
         tried: [...before.tried, ...fresh],
+        asked: [],
       }
       assert.deepEqual(evidenceSince(before, after), { ...more, tried: fresh })
     }),

@@ -6,7 +6,8 @@
  */
 import { z } from 'zod'
 import { KnownError } from '../../errors/known-error.ts'
-import type { CountedEvidence, TriedDestination } from '../provider.ts'
+import type { AskedName, CountedEvidence, TriedDestination } from '../provider.ts'
+import { nameOf, questionRules, questionSets } from './dns-questions.ts'
 
 const table = 'inet sallyport'
 
@@ -25,6 +26,7 @@ table ${table} {
   set tried6 { type ipv6_addr . inet_proto . inet_service; size 65535; flags dynamic; counter; }
   set other4 { type ipv4_addr . inet_proto; size 65535; flags dynamic; counter; }
   set other6 { type ipv6_addr . inet_proto; size 65535; flags dynamic; counter; }
+  ${questionSets().join('\n  ')}
   chain output {
     type filter hook output priority 0; policy accept;
     oifname "lo" accept
@@ -35,6 +37,7 @@ table ${table} {
     meta nfproto ipv6 meta l4proto { tcp, udp } update @tried6 { ip6 daddr . meta l4proto . th dport }
     meta nfproto ipv4 meta l4proto != { tcp, udp } update @other4 { ip daddr . meta l4proto }
     meta nfproto ipv6 meta l4proto != { tcp, udp } update @other6 { ip6 daddr . meta l4proto }
+    ${questionRules().join('\n    ')}
     meta nfproto ipv6 meta l4proto tcp reject with tcp reset
     reject with icmpx type admin-prohibited
   }
@@ -81,11 +84,15 @@ const Listing = z.object({
 export function readCounters(closed: string, bastion: string): CountedEvidence {
   const inside = readListing(closed)
   const between = readListing(bastion)
-  const tried = inside.flatMap(({ set }) => (set?.elem ?? []).map(triedDestination)).sort(byDestination)
+  const sets = inside.flatMap(({ set }) => (set === undefined ? [] : [set]))
+  const isQuestion = ({ name }: { readonly name: string }) => name.startsWith('asked')
+  const tried = sets.filter((set) => !isQuestion(set)).flatMap(({ elem = [] }) => elem.map(triedDestination))
+  const asked = sets.filter(isQuestion).flatMap(({ name, elem = [] }) => elem.map((each) => askedName(name, each)))
   return {
     isProven: true,
     leftPackets: packets(inside, 'left'),
-    tried,
+    tried: tried.sort((one, other) => compare(destination(one), destination(other))),
+    asked: [...sumByName(asked)].map(([name, packets]) => ({ name, packets })),
     sitePackets: packets(inside, 'site'),
     forwardedPackets: packets(between, 'forwarded'),
   }
@@ -117,24 +124,45 @@ function triedDestination({ elem }: z.infer<typeof Element>): TriedDestination {
   }
 }
 
-function byDestination(one: TriedDestination, other: TriedDestination): number {
-  return destination(one) < destination(other) ? -1 : 1
+function askedName(set: string, { elem }: z.infer<typeof Element>): AskedName {
+  return { name: nameOf(set, elem.val.concat), packets: elem.counter.packets }
+}
+
+/** The same name can be in several sets: with and without what some resolvers add (RFC 6891). In the order of the alphabet. */
+function sumByName(asked: readonly AskedName[]): ReadonlyMap<string, number> {
+  const sums = new Map<string, number>()
+  for (const { name, packets } of asked.toSorted((one, other) => compare(one.name, other.name))) {
+    sums.set(name, (sums.get(name) ?? 0) + packets)
+  }
+  return sums
+}
+
+function compare(one: string, other: string): number {
+  return one < other ? -1 : one > other ? 1 : 0
 }
 
 /** What happened between two looks. Counters that began anew in between count from there. */
 export function evidenceSince(before: CountedEvidence, after: CountedEvidence): CountedEvidence {
   if (after.leftPackets < before.leftPackets || after.sitePackets < before.sitePackets) return after
-  const seen = new Map(before.tried.map((each) => [destination(each), each.packets]))
-  const tried = after.tried
-    .map((each) => ({ ...each, packets: each.packets - (seen.get(destination(each)) ?? 0) }))
-    .filter((each) => each.packets > 0)
   return {
     isProven: true,
     leftPackets: after.leftPackets - before.leftPackets,
-    tried,
+    tried: moreThan(before.tried, after.tried, destination),
+    asked: moreThan(before.asked, after.asked, ({ name }) => name),
     sitePackets: after.sitePackets - before.sitePackets,
     forwardedPackets: after.forwardedPackets - before.forwardedPackets,
   }
+}
+
+function moreThan<Counted extends { readonly packets: number }>(
+  before: readonly Counted[],
+  after: readonly Counted[],
+  keyOf: (counted: Counted) => string,
+): readonly Counted[] {
+  const seen = new Map(before.map((each) => [keyOf(each), each.packets]))
+  return after
+    .map((each) => ({ ...each, packets: each.packets - (seen.get(keyOf(each)) ?? 0) }))
+    .filter(({ packets }) => packets > 0)
 }
 
 function destination({ address, protocol, port }: TriedDestination): string {
