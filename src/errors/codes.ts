@@ -471,11 +471,35 @@ export const errorCodes = {
     retryable: false,
     hint: 'A newer Sallyport wrote it: go on with that one.',
   },
-  RUN_UNKNOWN: { exitCode: 64, retryable: false, hint: 'sallyport runs lists the runs that are here; --runs DIR looks elsewhere.' },
+  RUN_UNKNOWN: {
+    exitCode: 64,
+    retryable: false,
+    hint: 'sallyport runs lists the runs that are here; --runs DIR looks elsewhere.',
+  },
   RUN_FAILED: {
     exitCode: 1,
     retryable: false,
     hint: 'Look at what the step printed, with sallyport logs RUN STEP; mend the cause, and sallyport resume RUN goes on from there.',
+  },
+  RUN_OVER: {
+    exitCode: 1,
+    retryable: false,
+    hint: 'Begin anew with sallyport run WORKFLOW --new; or run all of it again in the same run with sallyport resume RUN --from FIRST-STEP.',
+  },
+  RUN_ELSEWHERE: {
+    exitCode: 1,
+    retryable: false,
+    hint: 'Go on where it was imported. Where it never arrived, or is not to go on there, say --anyway here.',
+  },
+  RUN_EXISTS: {
+    exitCode: 1,
+    retryable: false,
+    hint: 'Go on with the one that is here (sallyport run show RUN), or import into another directory with --runs DIR.',
+  },
+  RUN_FILE_INVALID: {
+    exitCode: 1,
+    retryable: false,
+    hint: 'Carry the file again, and compare its SHA-256 with what run export printed on the other side; nothing was imported.',
   },
   WORKFLOW_UNKNOWN: {
     exitCode: 64,
@@ -486,6 +510,11 @@ export const errorCodes = {
     exitCode: 78,
     retryable: false,
     hint: 'Correct what is named above and run the same command again; nothing was run.',
+  },
+  EXPORT_IMPOSSIBLE: {
+    exitCode: 1,
+    retryable: false,
+    hint: 'Make the script shorter, or leave the variable out: what cannot be exported as it is, is not exported.',
   },
   STEP_UNKNOWN: { exitCode: 64, retryable: false, hint: 'sallyport plan WORKFLOW lists the steps by their names.' },
   STEP_INPUT: {
@@ -507,6 +536,11 @@ export const errorCodes = {
     exitCode: 1,
     retryable: true,
     hint: 'Its log says more: sallyport logs RUN STEP. It is worth trying again: sallyport resume RUN.',
+  },
+  STAGE_UNAVAILABLE: {
+    exitCode: 1,
+    retryable: false,
+    hint: 'Do it by hand as docs/stages.md says, and tell so: sallyport resume RUN --mark-done STEP --reason WHY. The platform lab has all ten stages.',
   },
   SECRET_ABSENT: {
     exitCode: 1,

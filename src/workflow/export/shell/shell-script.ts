@@ -1,4 +1,5 @@
 /** A workflow as one bash script that a person can read from top to bottom, and run (docs/export.md). */
+import { hereDocumentEnd } from '../container-script.ts'
 import type { ExportableStep, ExportableWorkflow, NumberedStep } from '../exportable-workflow.ts'
 import { givenVariables, numberedSteps, scriptText } from '../exportable-workflow.ts'
 import { shellEngine } from './shell-engine.ts'
@@ -43,7 +44,7 @@ function stepFunctions(step: NumberedStep): string {
     value === undefined ? [] : `  export ${name}=${shellQuote(value)}`,
   )
   const text = scriptText(step)
-  const end = delimiter(text, `END_OF_${step.number}`)
+  const end = hereDocumentEnd(text, `END_OF_${step.number}`)
   return `# --- ${step.label} (${step.phase}, in CI in the image ${oneLine(step.image)}) ---
 variables_${step.number}() {
 ${variables.length > 0 ? variables.join('\n') : '  :'}
@@ -53,12 +54,6 @@ script_${step.number}() {
 ${text.endsWith('\n') ? text : `${text}\n`}${end}
 }
 `
-}
-
-/** A word that is no line of the text. */
-function delimiter(text: string, word: string): string {
-  const lines = new Set(text.split('\n'))
-  return lines.has(word) ? delimiter(text, `${word}_`) : word
 }
 
 function dispatch(name: string, steps: readonly NumberedStep[], call: (step: NumberedStep) => string): string {
@@ -73,7 +68,8 @@ function givenWords({ env }: NumberedStep): string {
 
 function allSteps(steps: readonly NumberedStep[]): string {
   const visits = steps.map((step) => {
-    const seconds = (ms: number) => Number((ms / 1000).toFixed(3))
+    // For `timeout`, 0 is no limit at all.
+    const seconds = (ms: number) => Number(Math.max(0.001, ms / 1000).toFixed(3))
     const kind = step.isProgram ? 'program' : 'bash'
     return `  visit ${step.phase} ${step.number} ${step.label} ${seconds(step.timeoutMs)} ${seconds(step.graceMs)} ${kind} ${flags(step)}`
   })

@@ -1,0 +1,18 @@
+import { Document } from 'yaml'
+
+export interface CommentedObject {
+  readonly object: unknown
+  /** Lines above it, for people. */
+  readonly comment: string
+}
+
+/** Objects of Kubernetes as one YAML file; scripts stand in it as they are, line for line. */
+export function yamlDocuments(objects: readonly CommentedObject[]): string {
+  return objects
+    .map(({ object, comment }) => {
+      const document = new Document(object, { aliasDuplicateObjects: false })
+      document.commentBefore = comment.replaceAll(/^(?=.)/gm, ' ')
+      return document.toString({ lineWidth: 0, blockQuote: 'literal' })
+    })
+    .join('---\n')
+}
