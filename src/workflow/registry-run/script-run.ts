@@ -1,0 +1,226 @@
+import { copyFile, mkdir, readdir, rename, rm, writeFile } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { hasSystemCode, KnownError } from '../../errors/known-error.ts'
+import type { CommandEnd, StepContext, UndoContext } from '../step.ts'
+import type { LiteralStep } from '../step-registry/model.ts'
+import { undoRecorderScript } from '../undo-request.ts'
+import { containerCommand, imageOf, profileMount, removeContainers } from './container-command.ts'
+import { credentialMounts } from './credential-mounts.ts'
+import { type AttemptPlaces, attemptPlaces, type Script, scriptOf } from './script-command.ts'
+import { type RegistryRun, scriptEnvironment } from './script-environment.ts'
+import { SecretFiles } from './secret-files.ts'
+import { SharedDirectory } from './shared-directory.ts'
+
+/** How often is looked for what a script has written, while it runs. */
+const pollMs = 1000
+
+/** What becomes of SHARED_DIR: observers, and steps without kubeconfig, change nothing (openshift/ci-tools: cmd/entrypoint-wrapper). */
+export type SharedUse = 'kept' | 'discarded'
+
+export interface ScriptOrder {
+  readonly literal: LiteralStep
+  readonly use: SharedUse
+  readonly first: 'INT' | 'TERM'
+  /** Names the directory of this one. */
+  readonly attempt: string
+  /** Instead of the script of the step. */
+  readonly argv?: readonly string[]
+}
+
+/** Runs scripts of one workflow in one run. */
+export class ScriptRunner {
+  readonly #run: RegistryRun
+  #shared: SharedDirectory | undefined
+
+  constructor(run: RegistryRun) {
+    this.#run = run
+  }
+
+  /** @throws KnownError STEP_FAILED where the script ends with another status than 0, or by a signal */
+  async run(order: ScriptOrder, context: UndoContext): Promise<void> {
+    const { literal, use } = order
+    const shared = this.#sharedOf(context)
+    const places = attemptPlaces(context.directories.state, literal, order.attempt)
+    const secrets = new SecretFiles((value) => context.hide(value))
+    await this.#readSecrets(literal, secrets)
+    await (use === 'kept' ? shared.lend(places.shared) : freshSnapshot(shared, places))
+    await removeOthers(context.directories.state, order.attempt)
+    const watch = new ScriptWatch({ places, shared, secrets, context, isKept: use === 'kept' })
+    try {
+      await watch.look()
+      const end = await this.#execute(order, { context, places, watch })
+      judge(end, order)
+    } finally {
+      await watch.stop()
+      if (use === 'kept') {
+        for (const warning of await shared.takeBack(places.shared)) context.print(`warning: ${warning}\n`)
+      }
+      await secrets.read(shared.path, { isOfCredentials: false })
+      await rm(places.root, { recursive: true, force: true })
+    }
+  }
+
+  #sharedOf({ directories }: UndoContext): SharedDirectory {
+    if (this.#shared?.path !== directories.shared) this.#shared = new SharedDirectory(directories.shared)
+    return this.#shared
+  }
+
+  async #readSecrets(literal: LiteralStep, secrets: SecretFiles): Promise<void> {
+    const { clusterProfileDir } = this.#run.options
+    const mounts = credentialMounts(literal, this.#run.options).map(({ from }) => from)
+    for (const directory of clusterProfileDir === undefined ? mounts : [clusterProfileDir, ...mounts]) {
+      await secrets.read(directory, { isOfCredentials: true })
+    }
+  }
+
+  async #execute(order: ScriptOrder, { context, places, watch }: Execution): Promise<CommandEnd> {
+    const { literal, first } = order
+    const { options } = this.#run
+    const root = dirname(context.directories.shared)
+    const home = join(root, 'home')
+    const undo = join(root, 'undo')
+    const script = order.argv === undefined ? scriptOf(literal, places.script) : { argv: order.argv }
+    await prepare([home, undo, places.temporary, places.work], { script, path: places.script })
+    const undoRecorder = join(undo, 'record')
+    await writeProgram(undoRecorder, undoRecorderScript(undo))
+    const profile =
+      options.container && options.clusterProfileDir !== undefined ? profileMount : options.clusterProfileDir
+    const env = scriptEnvironment(literal, this.#run, {
+      run: context.run,
+      shared: places.shared,
+      artifacts: context.directories.artifacts,
+      temporary: places.temporary,
+      home,
+      undoRecorder,
+      kubeconfig: places.kubeconfig,
+      ...(profile !== undefined && { clusterProfile: profile }),
+      ...(literal.cli !== undefined && options.cliDir !== undefined && { cli: options.cliDir }),
+    })
+    watch.start()
+    const { container } = options
+    if (container === undefined) {
+      const path = literal.cli !== undefined && options.cliDir ? `${options.path}:${options.cliDir}` : options.path
+      return context.exec({ argv: script.argv, env: { ...env, PATH: path }, cwd: places.work, first })
+    }
+    const image = imageOf(literal, container) ?? ''
+    const name = `${context.run}-${places.root.slice(root.length + 1)}`.replace(/[^\w.-]+/g, '-')
+    const writable = [places.root, context.directories.artifacts, home, undo]
+    const command = containerCommand(
+      { argv: script.argv, env, name, image, writable, literal, cwd: places.work },
+      { options, container },
+    )
+    try {
+      return await context.exec({ ...command, first })
+    } finally {
+      await removeContainers(container, `^${name}$`)
+    }
+  }
+}
+
+interface Execution {
+  readonly context: UndoContext
+  readonly places: AttemptPlaces
+  readonly watch: ScriptWatch
+}
+
+async function freshSnapshot(shared: SharedDirectory, { root, shared: copy }: AttemptPlaces): Promise<void> {
+  await rm(root, { recursive: true, force: true })
+  await shared.snapshot(copy)
+}
+
+/** What attempts have left that came to a sudden end. */
+async function removeOthers(state: string, attempt: string): Promise<void> {
+  const others = (await readdir(state)).filter((name) => name !== attempt)
+  await Promise.all(others.map((name) => rm(join(state, name), { recursive: true, force: true })))
+}
+
+async function prepare(
+  directories: readonly string[],
+  { script, path }: { readonly script: Script; readonly path: string },
+): Promise<void> {
+  for (const directory of directories) await mkdir(directory, { recursive: true, mode: 0o700 })
+  if (script.file !== undefined) await writeProgram(path, script.file)
+}
+
+async function writeProgram(path: string, text: string): Promise<void> {
+  await writeFile(`${path}.new`, text, { mode: 0o700 })
+  await rename(`${path}.new`, path)
+}
+
+function judge({ status, signal }: CommandEnd, { literal, argv }: ScriptOrder): void {
+  if (status === 0) return
+  const what = argv === undefined ? literal.as : argv.join(' ')
+  if (status === undefined) {
+    throw new KnownError('STEP_FAILED', `${what} was ended by ${signal ?? 'a signal'}`, {
+      details: { signal: signal ?? 'unknown' },
+    })
+  }
+  throw new KnownError('STEP_FAILED', `${what} ended with status ${status}`, { details: { exit: status } })
+}
+
+interface WatchParts {
+  readonly places: AttemptPlaces
+  readonly shared: SharedDirectory
+  readonly secrets: SecretFiles
+  readonly context: Pick<StepContext, 'clock' | 'print'>
+  readonly isKept: boolean
+}
+
+/**
+ * Looks after what a script writes while it runs: its secrets are hidden, and a kubeconfig reaches the observers, and the
+ * script itself as `$KUBECONFIG`, as soon as it is there.
+ */
+class ScriptWatch {
+  readonly #parts: WatchParts
+  #hasKubeconfig = false
+  #isShared = false
+  #cancel: (() => void) | undefined
+  #looking: Promise<void> = Promise.resolve()
+  #isStopped = false
+
+  constructor(parts: WatchParts) {
+    this.#parts = parts
+  }
+
+  start(): void {
+    const { clock, print } = this.#parts.context
+    if (this.#isStopped) return
+    this.#cancel = clock.after(pollMs, () => {
+      this.#looking = this.look()
+        .catch((error: unknown) => print(`warning: ${error instanceof Error ? error.message : String(error)}\n`))
+        .then(() => this.start())
+    })
+  }
+
+  async look(): Promise<void> {
+    const { places, shared, secrets, isKept } = this.#parts
+    await secrets.read(places.shared, { isOfCredentials: false })
+    if (this.#hasKubeconfig) return
+    const own = join(places.shared, 'kubeconfig')
+    const source = (await copyIfThere(own, places.kubeconfig)) ? own : join(shared.path, 'kubeconfig')
+    this.#hasKubeconfig = source === own || (await copyIfThere(source, places.kubeconfig))
+    if (source === own && isKept && !this.#isShared) {
+      this.#isShared = true
+      if (this.#cancel !== undefined) await shared.update(places.shared)
+    }
+  }
+
+  async stop(): Promise<void> {
+    this.#isStopped = true
+    this.#cancel?.()
+    await this.#looking
+    await this.#parts.secrets.read(this.#parts.places.shared, { isOfCredentials: false })
+  }
+}
+
+/** Whole or not at all. */
+async function copyIfThere(from: string, to: string): Promise<boolean> {
+  try {
+    await copyFile(from, `${to}.new`)
+    await rename(`${to}.new`, to)
+    return true
+  } catch (error) {
+    if (hasSystemCode(error, 'ENOENT', 'EISDIR', 'EACCES')) return false
+    throw error
+  }
+}

@@ -1,0 +1,43 @@
+import { readdir, readFile, stat } from 'node:fs/promises'
+import { join } from 'node:path'
+import { hasSystemCode } from '../../errors/known-error.ts'
+import { secretValuesOf } from './secret-values.ts'
+
+/** Hides the secrets in directories; a file that is as it was is not read again. */
+export class SecretFiles {
+  /** By path: size and time of the last change. */
+  readonly #known = new Map<string, string>()
+  readonly #hide: (value: string) => void
+
+  constructor(hide: (value: string) => void) {
+    this.#hide = hide
+  }
+
+  async read(directory: string, { isOfCredentials }: { readonly isOfCredentials: boolean }): Promise<void> {
+    for (const name of await filesIn(directory)) {
+      const path = join(directory, name)
+      try {
+        const { size, mtimeMs, ino } = await stat(path)
+        const stamp = `${ino} ${size} ${mtimeMs}`
+        if (this.#known.get(path) === stamp) continue
+        const bytes = await readFile(path)
+        this.#known.set(path, stamp)
+        for (const value of secretValuesOf({ name, bytes, isOfCredentials })) this.#hide(value)
+      } catch (error) {
+        // A script may take a file away just now.
+        if (!hasSystemCode(error, 'ENOENT', 'EACCES', 'EISDIR', 'ELOOP')) throw error
+      }
+    }
+  }
+}
+
+/** Regular files, and links, which the volumes of Kubernetes consist of. */
+async function filesIn(directory: string): Promise<readonly string[]> {
+  try {
+    const entries = await readdir(directory, { withFileTypes: true })
+    return entries.filter((entry) => entry.isFile() || entry.isSymbolicLink()).map(({ name }) => name)
+  } catch (error) {
+    if (hasSystemCode(error, 'ENOENT', 'ENOTDIR', 'EACCES')) return []
+    throw error
+  }
+}

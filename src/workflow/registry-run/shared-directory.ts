@@ -1,0 +1,145 @@
+import { access, constants, copyFile, lstat, mkdir, open, readdir, readFile, rename, rm, stat } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { hasSystemCode } from '../../errors/known-error.ts'
+import { diskFull, writeStaged } from '../../store/staged-write.ts'
+
+/** What a Secret of Kubernetes holds at most, in which ci-operator carries the directory from step to step. */
+const usualLimitBytes = 1024 * 1024
+
+/**
+ * SHARED_DIR of a run: each step works on a copy, which afterwards replaces all of it.
+ *
+ * A file beside it names the copy that is out. Where a crash has left one, what the step had written until then is taken
+ * over: files that say what a teardown has to remove are written before it is made.
+ */
+export class SharedDirectory {
+  readonly path: string
+  readonly #marker: string
+  readonly #root: string
+  /** The copy that is with a step of this process. */
+  #lent: string | undefined
+  #last: Promise<unknown> = Promise.resolve()
+
+  /** @param path in the directory of the run; copies have to be within that, too */
+  constructor(path: string) {
+    this.path = path
+    this.#root = dirname(path)
+    this.#marker = `${path}.out`
+  }
+
+  /** Makes a copy for a step that may change it. */
+  lend(copy: string): Promise<void> {
+    return this.#inTurn(async () => {
+      await this.#settle()
+      await copyFlat(this.path, copy)
+      await writeStaged(this.#marker, (file) => file.writeFile(copy.slice(this.#root.length + 1)), 0o600)
+      this.#lent = copy
+    })
+  }
+
+  /** Makes a copy for somebody who only reads. */
+  snapshot(copy: string): Promise<void> {
+    return this.#inTurn(async () => {
+      if (this.#lent === undefined) await this.#settle()
+      await copyFlat(this.path, copy)
+    })
+  }
+
+  /** Takes over what a step has in its copy just now, and leaves it the copy. */
+  update(copy: string): Promise<readonly string[]> {
+    return this.#inTurn(() => this.#replace(copy))
+  }
+
+  /** Takes over what a step has left in its copy. Resolves with warnings: what was not taken, and why. */
+  takeBack(copy: string): Promise<readonly string[]> {
+    return this.#inTurn(async () => {
+      this.#lent = undefined
+      const warnings = await this.#replace(copy)
+      await rm(this.#marker, { force: true })
+      return warnings
+    })
+  }
+
+  async #settle(): Promise<void> {
+    try {
+      const copy = join(this.#root, await readFile(this.#marker, 'utf8'))
+      await this.#replace(copy)
+      await rm(copy, { recursive: true, force: true })
+    } catch (error) {
+      if (!hasSystemCode(error, 'ENOENT')) throw error
+    }
+    await rm(this.#marker, { force: true })
+  }
+
+  /** A crash within it is followed by another with the same copy: the marker is there until it has ended. */
+  async #replace(copy: string): Promise<readonly string[]> {
+    const next = `${this.path}.next`
+    const old = `${this.path}.old`
+    await rm(next, { recursive: true, force: true })
+    const warnings = await copyFlat(copy, next)
+    await rm(old, { recursive: true, force: true })
+    await mkdir(this.path, { recursive: true, mode: 0o700 })
+    await rename(this.path, old)
+    await rename(next, this.path)
+    await rm(old, { recursive: true, force: true })
+    return warnings
+  }
+
+  #inTurn<Result>(action: () => Promise<Result>): Promise<Result> {
+    const result = this.#last.then(action)
+    this.#last = result.catch(() => undefined)
+    return result
+  }
+}
+
+/** Files alone, by their content; resolves with a line for each thing that is left out. */
+async function copyFlat(from: string, to: string): Promise<readonly string[]> {
+  const warnings: string[] = []
+  await readdir(from)
+  await mkdir(to, { recursive: true, mode: 0o700 })
+  let bytes = 0
+  for (const name of (await readdir(from)).sort()) {
+    const why = await whyNotKept(join(from, name))
+    if (why === undefined) bytes += await copyWhole(join(from, name), join(to, name))
+    else warnings.push(`SHARED_DIR/${name} is not kept: ${why}`)
+  }
+  if (bytes > usualLimitBytes) {
+    warnings.push(
+      `SHARED_DIR has ${bytes} bytes; ci-operator, which keeps it in a Secret, would refuse more than 1 MiB`,
+    )
+  }
+  return warnings
+}
+
+async function whyNotKept(path: string): Promise<string | undefined> {
+  try {
+    const entry = await stat(path)
+    if (entry.isDirectory()) return 'it is a directory, and only files are'
+    if (!entry.isFile()) return 'it is no regular file'
+    await access(path, constants.R_OK)
+    return undefined
+  } catch (error) {
+    if (!hasSystemCode(error, 'ENOENT', 'ELOOP', 'EACCES')) throw error
+    const isLink = await lstat(path).then(
+      (entry) => entry.isSymbolicLink(),
+      () => false,
+    )
+    return isLink ? 'it is a symbolic link to nothing' : 'it cannot be read'
+  }
+}
+
+async function copyWhole(from: string, to: string): Promise<number> {
+  try {
+    await copyFile(from, to)
+    const file = await open(to, 'r')
+    try {
+      await file.datasync()
+      return (await file.stat()).size
+    } finally {
+      await file.close()
+    }
+  } catch (cause) {
+    if (hasSystemCode(cause, 'ENOENT')) return 0
+    throw hasSystemCode(cause, 'ENOSPC', 'EDQUOT') ? diskFull(to, cause) : cause
+  }
+}
