@@ -9,7 +9,14 @@ export interface LabPlan {
   readonly subnet: number
   /** Names of the Internet that the lab has a server for: `quay.io`. */
   readonly upstreamNames: readonly string[]
+  /** More names of the bastion: of the mirror, as the site calls it. */
+  readonly bastionNames?: readonly string[]
   readonly nodes: number
+}
+
+/** What a lab has outside of its directory: nobody but its processes needs it, and a restart of the machine removes it. */
+export function stateFolderOf(lab: string): string {
+  return `/run/sallyport-${lab}`
 }
 
 /** @throws KnownError USAGE */
@@ -40,6 +47,7 @@ export function labNames(plan: LabPlan): SiteNames {
     [`bastion.${domain}`]: bastion,
     [`mirror.${domain}`]: bastion,
     [`proxy.${domain}`]: bastion,
+    ...Object.fromEntries((plan.bastionNames ?? []).map((name) => [name, bastion])),
     ...Object.fromEntries(nodeNames(plan).map((name) => [`${name}.${domain}`, { bastion: closed, closed }])),
     ...Object.fromEntries(plan.upstreamNames.map((name) => [name, { connected, bastion: connected }])),
   }

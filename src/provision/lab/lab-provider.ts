@@ -23,7 +23,7 @@ import {
 import { labAddresses } from './lab-addresses.ts'
 import { makeLabDirectory } from './lab-directory.ts'
 import { makeLabNetwork } from './lab-network.ts'
-import { type LabPlan, labNames, namespaceName, nodeNames } from './lab-plan.ts'
+import { type LabPlan, labNames, namespaceName, nodeNames, stateFolderOf } from './lab-plan.ts'
 import { type LabHost, must, systemEnv } from './lab-programs.ts'
 import { writeLabRecord } from './lab-record.ts'
 import { type LabServers, serveInLab } from './lab-servers.ts'
@@ -32,7 +32,7 @@ import { type LabUndo, remainsInLab, removeFromLab } from './lab-undo.ts'
 import { inNamespace } from './namespaces.ts'
 import { type NodePull, type PullOutcome, pullOnNode } from './node-pull.ts'
 import { listCounters, readCounters } from './packet-counters.ts'
-import type { LabProbe } from './probe-lab.ts'
+import type { LabProbe, LabUser } from './probe-lab.ts'
 import { type ProxiedRequest, readAccessLog } from './squid-conf.ts'
 import { serveSquid } from './squid-proxy.ts'
 
@@ -40,6 +40,7 @@ export interface LabSettings extends LabProbe {
   readonly plan: LabPlan
   /** Of this lab alone: it is removed with it. */
   readonly directory: string
+  readonly user: LabUser
 }
 
 const loopback = '127.0.0.1'
@@ -58,10 +59,10 @@ export class Lab implements Provider {
     return this.settings.plan.id
   }
 
-  /** Of what squid writes: its user could not reach a directory in somebody's home. */
+  /** Of what squid writes. Where it gives up the rights of root it could not reach a directory in somebody's home. */
   get #stateFolder(): string {
-    const { mode, directory } = this.settings
-    return mode.kind === 'namespaces' ? `/run/sallyport-${this.#id}` : join(directory, 'state')
+    const { user, directory } = this.settings
+    return user.uid === 0 ? stateFolderOf(this.#id) : join(directory, 'state')
   }
 
   get #servers(): LabServers {
@@ -121,6 +122,7 @@ export class Lab implements Provider {
       ...making,
       command: (argv) => this.command('bastion', argv),
       squid: this.settings.squid,
+      uid: this.settings.user.uid,
       folder: this.#stateFolder,
       addresses: addresses.bastion,
     })
@@ -146,8 +148,8 @@ export class Lab implements Provider {
   }
 
   command(site: Site, argv: readonly string[]): readonly string[] {
-    if (this.settings.mode.kind === 'loopback') return argv
-    return inNamespace(namespaceName(this.#id, site), argv)
+    const { mode } = this.settings
+    return mode.kind === 'loopback' ? argv : inNamespace(namespaceName(this.#id, site), argv, mode.ip)
   }
 
   run({ site, argv, env, onOutput, signal }: SiteCommand): Promise<number | string> {

@@ -17,7 +17,7 @@ export interface LabServers {
   readonly command: (argv: readonly string[]) => readonly string[]
 }
 
-const readyWithinMs = 15_000
+const readyWithinMs = 30_000
 const pollMs = 20
 
 /**
@@ -60,7 +60,7 @@ export async function serveInLab(
   }
 }
 
-/** Of what decides how it behaves; a digest, because others on the machine may see it. */
+/** Of what decides how it behaves; a digest, because the environment may hold secrets. */
 function versionOf({ site, argv, env, ports }: SiteServer): string {
   const text = JSON.stringify([site, argv, Object.entries(env).sort(), ports])
   return createHash('sha256').update(text).digest('hex').slice(0, 16)

@@ -1,7 +1,7 @@
 /** What there is of a lab. */
 import { type ResourceStatus, sites } from '../provider.ts'
 import { exists } from './lab-directory.ts'
-import { type LabPlan, namespaceName } from './lab-plan.ts'
+import { type LabPlan, namespaceName, stateFolderOf } from './lab-plan.ts'
 import type { LabHost } from './lab-programs.ts'
 import { markedProcesses } from './marked-processes.ts'
 import { processesIn, remainsOfNamespace } from './namespaces.ts'
@@ -31,6 +31,6 @@ export async function labStatus(
 export async function remainsOfLab(id: string): Promise<readonly string[]> {
   const namespaces = await Promise.all(sites.map((site) => remainsOfNamespace(namespaceName(id, site))))
   const servers = (await markedProcesses(id)).map(({ name, pid }) => `process ${pid} (${name})`)
-  const state = `/run/sallyport-${id}`
+  const state = stateFolderOf(id)
   return [...namespaces.flat(), ...servers, ...((await exists(state)) ? [state] : [])]
 }

@@ -1,6 +1,6 @@
 /** Network namespaces of a lab, by `ip` (ip-netns(8)). Each function completes what is there already. */
 import { mkdir, rm, writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { signalProcess } from '../../host/processes.ts'
 import { exists } from './lab-directory.ts'
 import { attempt, type LabHost, must } from './lab-programs.ts'
@@ -9,7 +9,10 @@ const namespaceFolder = '/run/netns'
 /** What is here stands in for /etc/… for programs that `ip netns exec` starts (ip-netns(8)). */
 const filesFolder = '/etc/netns'
 
-/** A namespace with its own loopback, and files of its own in place of those of /etc. */
+/**
+ * A namespace with its own loopback, and files of its own in place of those of /etc; with a path of two parts, of a folder
+ * in which nothing else is.
+ */
 export async function makeNamespace(
   host: LabHost,
   name: string,
@@ -18,8 +21,11 @@ export async function makeNamespace(
   const folder = join(filesFolder, name)
   await mkdir(folder, { recursive: true })
   for (const [file, content] of Object.entries(files)) {
-    // Over a file that is not there nothing can be laid.
-    if (await exists(join('/etc', file))) await writeFile(join(folder, file), content)
+    const [first = ''] = file.split('/')
+    // Over what is not there nothing can be laid.
+    if (!(await exists(join('/etc', first)))) continue
+    await mkdir(dirname(join(folder, file)), { recursive: true })
+    await writeFile(join(folder, file), content)
   }
   if ((await exists(join(namespaceFolder, name))) && !(await isUsable(host, name))) await removeNamespace(host, name)
   if (!(await exists(join(namespaceFolder, name)))) await must(host, ['ip', 'netns', 'add', name])
@@ -32,8 +38,8 @@ async function isUsable(host: LabHost, name: string): Promise<boolean> {
 }
 
 /** The words that run `argv` in a namespace. */
-export function inNamespace(name: string, argv: readonly string[]): readonly string[] {
-  return ['ip', 'netns', 'exec', name, ...argv]
+export function inNamespace(name: string, argv: readonly string[], ip = 'ip'): readonly string[] {
+  return [ip, 'netns', 'exec', name, ...argv]
 }
 
 /** Ends every process in it first: a namespace lives as long as a process does. True where there was anything. */

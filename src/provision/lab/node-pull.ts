@@ -17,6 +17,8 @@ export interface NodePull {
   readonly registriesConf: string
   readonly authFile?: string
   readonly caFile?: string
+  /** More of the node's environment: its proxy. */
+  readonly env?: Readonly<Record<string, string>>
   readonly signal?: AbortSignal
 }
 
@@ -33,7 +35,7 @@ export interface NodePlace {
 /** What is pulled is thrown away again. @throws KnownError LAB_UNAVAILABLE where skopeo is not installed */
 export async function pullOnNode(
   host: LabHost,
-  { node, image, registriesConf, authFile, caFile, signal }: NodePull,
+  { node, image, registriesConf, authFile, caFile, env, signal }: NodePull,
   { folder, command }: NodePlace,
 ): Promise<PullOutcome> {
   const skopeo = await findProgram(host, 'skopeo')
@@ -52,7 +54,7 @@ export async function pullOnNode(
   const said: Uint8Array[] = []
   try {
     const end = await runStreamed(command(argv), {
-      env: nodeEnv(host, home, caFile ?? join(nothing, 'none.pem')),
+      env: { ...nodeEnv(host, home, caFile ?? join(nothing, 'none.pem')), ...env },
       onOutput: (chunk) => said.push(chunk),
       ...(signal && { signal }),
     })

@@ -4,8 +4,8 @@ import { checkLabId } from './lab-plan.ts'
 import type { LabHost } from './lab-programs.ts'
 import { Lab } from './lab-provider.ts'
 import { readLabRecord } from './lab-record.ts'
-import { type LabMode, probeLab } from './probe-lab.ts'
-import { takenSubnets } from './taken-subnets.ts'
+import { type LabMode, type LabUser, probeLab } from './probe-lab.ts'
+import { subnetOfLab, takenSubnets } from './taken-subnets.ts'
 
 export interface LabOptions {
   readonly id: string
@@ -13,11 +13,12 @@ export interface LabOptions {
   readonly directory: string
   /** Names of the Internet that the connected site has a server for. */
   readonly upstreamNames?: readonly string[]
+  /** More names of the bastion. */
+  readonly bastionNames?: readonly string[]
   readonly nodes?: number
   /** Default `auto`: namespaces where they are to be had. */
   readonly mode?: 'auto' | 'namespaces' | 'loopback'
-  /** Of this process: `process.platform`, and its user. */
-  readonly user: { readonly platform: string; readonly uid: number }
+  readonly user: LabUser
 }
 
 /**
@@ -26,21 +27,25 @@ export interface LabOptions {
  * @throws KnownError LAB_UNAVAILABLE where namespaces are asked for, or were made, and cannot be had; USAGE; LAB_FAILED
  */
 export async function openLab(host: LabHost, options: LabOptions): Promise<Lab> {
-  const { directory, upstreamNames = [], nodes = 3, mode = 'auto' } = options
+  const { directory, upstreamNames = [], bastionNames = [], nodes = 3, mode = 'auto' } = options
   const id = checkLabId(options.id)
   const made = await readLabRecord(directory)
   if (made !== undefined && made.id !== id) {
     throw new KnownError('LAB_FAILED', `${directory} belongs to the lab "${made.id}"`)
   }
   const probe = await probeLab(host, options.user)
-  const taken = made === undefined ? await takenSubnets() : new Set<number>()
-  const subnet = made?.subnet ?? chooseSubnet(id, (candidate) => taken.has(candidate))
   return new Lab(host, {
-    plan: { id, subnet, upstreamNames, nodes },
+    plan: { id, subnet: made?.subnet ?? (await freshSubnet(id)), upstreamNames, nodes },
     directory,
     mode: chosenMode(made?.mode ?? mode, probe.mode),
     squid: probe.squid,
+    user: options.user,
   })
+}
+
+async function freshSubnet(id: string): Promise<number> {
+  const [own, taken] = await Promise.all([subnetOfLab(id), takenSubnets()])
+  return own ?? chooseSubnet(id, (candidate) => taken.has(candidate))
 }
 
 function chosenMode(wanted: 'auto' | 'namespaces' | 'loopback', possible: LabMode): LabMode {

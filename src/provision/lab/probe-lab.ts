@@ -5,7 +5,8 @@ import { inNamespace } from './namespaces.ts'
 import { closedRules } from './packet-counters.ts'
 
 export type LabMode =
-  | { readonly kind: 'namespaces' }
+  /** `ip`: the path of the program, for whoever runs commands with another PATH. */
+  | { readonly kind: 'namespaces'; readonly ip: string }
   /** Everything on 127.0.0.1: the same work, and no proof. */
   | { readonly kind: 'loopback'; readonly why: string; readonly remedy: string }
 
@@ -15,11 +16,17 @@ export interface LabProbe {
   readonly squid: string | undefined
 }
 
-export async function probeLab(host: LabHost, user: { readonly platform: string; readonly uid: number }) {
+/** Of this process: `process.platform`, and its user. */
+export interface LabUser {
+  readonly platform: string
+  readonly uid: number
+}
+
+export async function probeLab(host: LabHost, user: LabUser): Promise<LabProbe> {
   const squid = await findProgram(host, 'squid')
   const found = (await whyNotHere(host, user)) ?? (await whyNotMade(host))
-  const mode: LabMode = found === undefined ? { kind: 'namespaces' } : { kind: 'loopback', ...found }
-  return { mode, squid } satisfies LabProbe
+  const ip = (await findProgram(host, 'ip')) ?? 'ip'
+  return { mode: found === undefined ? { kind: 'namespaces', ip } : { kind: 'loopback', ...found }, squid }
 }
 
 interface Obstacle {
@@ -29,10 +36,7 @@ interface Obstacle {
 
 const packages: Readonly<Record<string, string>> = { ip: 'iproute2', nft: 'nftables' }
 
-async function whyNotHere(
-  host: LabHost,
-  { platform, uid }: { readonly platform: string; readonly uid: number },
-): Promise<Obstacle | undefined> {
+async function whyNotHere(host: LabHost, { platform, uid }: LabUser): Promise<Obstacle | undefined> {
   if (platform !== 'linux') {
     return { why: `network namespaces are of Linux, and this is ${platform}`, remedy: 'Use a machine with Linux.' }
   }

@@ -17,6 +17,8 @@ export interface SquidPlace extends LabServers {
   /** Where it may write. squid gives up the rights of root, so every folder above must let others through. */
   readonly folder: string
   readonly addresses: readonly string[]
+  /** Of who starts it. */
+  readonly uid: number
 }
 
 /** Accounts that packages of squid make: Debian, Red Hat. */
@@ -29,7 +31,7 @@ const passwordPrograms = ['/usr/lib/squid', '/usr/lib64/squid', '/usr/libexec/sq
 export async function serveSquid(
   host: LabHost,
   { port, username, password }: ProxyOptions,
-  { squid, folder, addresses, ...place }: SquidPlace & Making,
+  { squid, folder, addresses, uid, ...place }: SquidPlace & Making,
 ): Promise<ServingProcess & { readonly accessLog: string }> {
   const passwordProgram = await firstThere(passwordPrograms)
   if (squid === undefined || passwordProgram === undefined) {
@@ -38,7 +40,7 @@ export async function serveSquid(
     })
   }
   await place.record({ kind: 'lab-directory', lab: place.lab, path: folder } satisfies LabUndo)
-  const account = await squidAccount()
+  const account = uid === 0 ? await squidAccount() : undefined
   await makeLabDirectory(folder, place.lab, 0o711)
   const own = join(folder, 'squid')
   await mkdir(own, { recursive: true })
@@ -76,7 +78,7 @@ interface Account {
   readonly gid: number
 }
 
-/** Undefined where squid runs as the user that starts it: nobody but root can give up rights. */
+/** To whom squid gives its rights when root starts it. */
 async function squidAccount(): Promise<Account | undefined> {
   const passwd = await readFile('/etc/passwd', 'utf8')
   const lines = passwd.split('\n').map((line) => line.split(':'))

@@ -4,6 +4,9 @@ import { join } from 'node:path'
 import { hasSystemCode } from '../../errors/known-error.ts'
 import { machineAddresses } from '../../host/network.ts'
 import { subnetOf } from './lab-addresses.ts'
+import { namespaceName } from './lab-plan.ts'
+
+const labAddress = /\b198\.1[89]\.\d+\.\d+\b/g
 
 /** Numbers of /24 networks of 198.18.0.0/15: of the machine itself, its routes, and other namespaces with hosts files. */
 export async function takenSubnets(): Promise<ReadonlySet<number>> {
@@ -14,9 +17,15 @@ export async function takenSubnets(): Promise<ReadonlySet<number>> {
   const addresses = [
     ...machineAddresses(),
     ...routeDestinations(routes),
-    ...hosts.flatMap((text) => text.match(/\b198\.1[89]\.\d+\.\d+\b/g) ?? []),
+    ...hosts.flatMap((text) => text.match(labAddress) ?? []),
   ]
   return new Set(addresses.map(subnetOf).filter((subnet) => subnet !== undefined))
+}
+
+/** The network of a lab that is there, also when its directory is gone. */
+export async function subnetOfLab(id: string): Promise<number | undefined> {
+  const hosts = await readText(join('/etc/netns', namespaceName(id, 'bastion'), 'hosts'))
+  return (hosts.match(labAddress) ?? []).map(subnetOf)[0]
 }
 
 /** Of /proc/net/route: second column, hexadecimal in the order of bytes of the machine (proc(5)). */
