@@ -68,39 +68,61 @@ function danglingFindings(registry: Registry, node: PlacedNode, { places, faulty
     })
 }
 
+interface OwnedError {
+  /** The chain or workflow that it is in: `chain/NAME`. */
+  readonly own: string
+  readonly error: StepError
+}
+
 /** What resolving each chain and each workflow says, told where it belongs and nowhere above. */
 function valueFindings(registry: Registry, places: PlaceIndex): readonly Finding[] {
-  const ofChains = [...registry.chains.keys()].flatMap((name) => [...resolveChain(registry, name).errors])
-  const ofWorkflows = [...registry.workflows.keys()].flatMap((name) => [...examineWorkflow(registry, name).errors])
-  const all = [...ofChains, ...ofWorkflows]
-  const isHole = ({ kind }: StepError) => kind === 'dangling' || kind === 'cycle'
+  const owned = (node: string, errors: readonly StepError[]): readonly OwnedError[] =>
+    errors.map((error) => ({ own: error.above.at(-1) ?? node, error }))
+  const all = [
+    ...[...registry.chains.keys()].flatMap((name) => owned(`chain/${name}`, resolveChain(registry, name).errors)),
+    ...[...registry.workflows.keys()].flatMap((name) =>
+      owned(`workflow/${name}`, examineWorkflow(registry, name).errors),
+    ),
+  ]
+  const isHole = ({ error: { kind } }: OwnedError) => kind === 'dangling' || kind === 'cycle'
   // With a step missing below, nobody knows what is unused.
-  const holed = new Set(all.filter(isHole).flatMap(({ above }) => above))
+  const holed = new Set(all.filter(isHole).flatMap(({ error: { above } }) => above))
   const told = new Set<string>()
   return all
-    .toSorted((a, b) => a.above.length - b.above.length)
-    .flatMap((error) => {
-      const own = error.above.at(-1) ?? ''
+    .toSorted((a, b) => a.error.above.length - b.error.above.length)
+    .flatMap(({ own, error }) => {
       const id = `${own}\n${error.kind}\n${error.subject}`
-      // A dangling name was told from the side of the graph.
-      if (told.has(id) || error.kind === 'dangling' || (error.kind === 'unused' && holed.has(own))) return []
+      const isToldByGraph = error.kind === 'dangling' || isEnabled(registry, own, error)
+      if (told.has(id) || isToldByGraph || (error.kind === 'unused' && holed.has(own))) return []
       told.add(id)
-      return [errorAt(`steps.${error.kind}`, stepErrorText(error), placeOf(registry, error, places))]
+      return [errorAt(`steps.${error.kind}`, stepErrorText(error), placeOf(registry, { own, error }, places))]
     })
 }
 
-function placeOf(registry: Registry, { above, subject, kind }: StepError, places: PlaceIndex): Finding['where'] {
-  const [, ownerKind, name = ''] = /^(chain|workflow)\/(.*)$/.exec(above.at(-1) ?? '') ?? []
-  const chain = ownerKind === 'chain' ? registry.chains.get(name) : undefined
-  const registered = chain ?? registry.workflows.get(name)
-  if (registered === undefined) return undefined
+/** An observer that the workflow names itself, and not by way of a step. */
+function isEnabled({ workflows }: Registry, own: string, { kind, subject }: StepError): boolean {
+  const enabled = workflows.get(own.replace(/^workflow\//, ''))?.steps.observers?.enable
+  return kind === 'observer' && enabled?.includes(subject) === true
+}
+
+function placeOf(registry: Registry, { own, error }: OwnedError, places: PlaceIndex): Finding['where'] {
+  const { subject, kind } = error
+  const name = own.slice(own.indexOf('/') + 1)
+  const chain = own.startsWith('chain/') ? registry.chains.get(name) : undefined
   if (chain !== undefined) {
     const index = chain.env?.findIndex((entry) => entry.name === subject) ?? -1
-    const path =
-      kind === 'unused' && index >= 0 ? ['chain', 'env', index] : stepPath(chain.steps, subject, ['chain', 'steps'])
-    return places.of(registered.file, path)
+    const isParameter = kind === 'unused' && index >= 0
+    return places.of(
+      chain.file,
+      isParameter ? ['chain', 'env', index] : stepPath(chain.steps, subject, ['chain', 'steps']),
+    )
   }
-  return places.of(registered.file, ['workflow', 'steps', kind === 'unused' ? 'env' : 'pre', subject])
+  const workflow = registry.workflows.get(name)
+  if (workflow === undefined) return undefined
+  const field = kind === 'unused' ? ['env', subject] : kind === 'profile' ? ['cluster_profile'] : []
+  const phase = phases.find((one) => workflow.steps[one]?.some(({ ref, literal }) => subject === (ref ?? literal?.as)))
+  const path = phase === undefined ? field : stepPath(workflow.steps[phase] ?? [], subject, [phase])
+  return places.of(workflow.file, ['workflow', 'steps', ...(field.length > 0 ? field : path)])
 }
 
 function stepPath(steps: readonly TestStep[], subject: string, above: readonly string[]): FieldPath {

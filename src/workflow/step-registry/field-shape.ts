@@ -68,8 +68,8 @@ function readMap(value: unknown, shape: MappingShape, at: At): unknown {
   const result: Record<string, unknown> = {}
   for (const [name, item] of Object.entries(value as object)) {
     const inner = { ...at, path: { step: name, above: at.path } }
-    const of = shape.kind === 'map' ? shape.of : shape.fields[name]
-    if (of === undefined) {
+    const of = shape.kind === 'map' ? shape.of : Object.hasOwn(shape.fields, name) ? shape.fields[name] : undefined
+    if (of === undefined || name === '__proto__') {
       tell(`json: unknown field "${name}"`, inner)
       continue
     }

@@ -1,7 +1,4 @@
-/**
- * YAML as ci-tools reads it: sigs.k8s.io/yaml, which is go-yaml 2. A plain `yes` is a boolean there, `4.10` the number
- * 4.1, and a key that stands twice is an error (kubernetes-sigs/yaml: goyaml.v2/resolve.go).
- */
+/** YAML as ci-tools reads it: sigs.k8s.io/yaml, which is go-yaml 2. A key that stands twice is an error. */
 import {
   type Document,
   LineCounter,
@@ -12,6 +9,8 @@ import {
   visit,
   type YAMLParseError,
 } from 'yaml'
+import { goScalars } from './go-scalar.ts'
+import { readSimpleYaml } from './simple-yaml.ts'
 
 /** Where something stands; line and column count from 1. */
 export interface YamlPlace {
@@ -24,31 +23,11 @@ export interface YamlFault extends YamlPlace {
   readonly message: string
 }
 
-const nothing = /^(?:~|null|Null|NULL)?$/
-const boolean = /^(?:[yYnN]|yes|Yes|YES|no|No|NO|true|True|TRUE|false|False|FALSE|on|On|ON|off|Off|OFF)$/
-const yes = /^(?:[yYtT]|[oO][nN])/
-const integer = /^[-+]?(?:[0-9][0-9_]*|0[xX][0-9a-fA-F_]+|0[oO][0-7_]+|0[bB][01_]+)$/
-const float = /^[-+]?(?:\.[0-9]+|[0-9]+(?:\.[0-9]*)?)(?:[eE][-+]?[0-9]+)?$/
-
-/** The number that Go's `ParseInt` with base 0 makes of it: a leading zero means octal. */
-function goInteger(text: string): number | string {
-  const plain = text.replaceAll('_', '')
-  const [, sign = '', digits = ''] = /^([-+]?)(.*)$/.exec(plain) ?? []
-  if (/^0[0-7]+$/.test(digits)) return Number(`${sign}1`) * Number.parseInt(digits, 8)
-  const value = Number(`${sign}1`) * Number(digits)
-  return Number.isSafeInteger(value) ? value : digits
-}
-
 function tag(name: string, test: RegExp, resolve: (text: string) => unknown): ScalarTag {
   return { tag: `tag:yaml.org,2002:${name}`, default: true, test, resolve }
 }
 
-const plainScalars: readonly ScalarTag[] = [
-  tag('null', nothing, () => null),
-  tag('bool', boolean, (text) => yes.test(text)),
-  tag('int', integer, goInteger),
-  tag('float', float, Number),
-]
+const plainScalars = Object.entries(goScalars).map(([name, { test, resolve }]) => tag(name, test, resolve))
 
 const options = {
   version: '1.1',
@@ -59,11 +38,18 @@ const options = {
   customTags: (tags: unknown[]) => [...tags, ...plainScalars],
 } as ParseOptions
 
+export type YamlReading = { readonly value: unknown } | { readonly faults: readonly YamlFault[] }
+
 /** The value of the only document of a text, or what is wrong with it. */
-export function readYaml(text: string): { readonly value: unknown } | { readonly faults: readonly YamlFault[] } {
+export function readYaml(text: string): YamlReading {
+  return readSimpleYaml(text) ?? readAnyYaml(text)
+}
+
+/** The same by the whole of YAML: five times slower, and the judge of every text that is not simple. */
+export function readAnyYaml(text: string): YamlReading {
   const document = parseDocument(text, options)
   if (document.errors.length > 0) return { faults: faultsOf(text, document.errors) }
-  if (!text.endsWith('\n')) cutLastBreak(document)
+  if (!text.endsWith('\n')) cutLastBreak(document, text.length)
   try {
     return { value: document.toJS() }
   } catch (error) {
@@ -74,14 +60,15 @@ export function readYaml(text: string): { readonly value: unknown } | { readonly
 }
 
 /** A block at the end of a text without a last line break has none either, for go-yaml. */
-function cutLastBreak(document: Document): void {
+function cutLastBreak(document: Document, end: number): void {
   let last: Scalar | undefined
   visit(document, {
     Scalar: (_, scalar) => {
       last = scalar
     },
   })
-  if (typeof last?.value === 'string' && last.type?.startsWith('BLOCK_')) last.value = last.value.replace(/\n$/, '')
+  const isAtEnd = last?.type?.startsWith('BLOCK_') && last.range?.[1] === end
+  if (isAtEnd && typeof last?.value === 'string') last.value = last.value.replace(/\n$/, '')
 }
 
 function faultsOf(text: string, errors: readonly YAMLParseError[]): readonly YamlFault[] {

@@ -1,0 +1,123 @@
+import assert from 'node:assert/strict'
+import { relative } from 'node:path'
+import { test } from 'node:test'
+import { gzipSync } from 'node:zlib'
+import { partFile, type RegistryFiles, referenceFiles, writeRegistry } from '../../../testkit/step-registry.ts'
+import { type Cleanup, tempDir } from '../../../testkit/temp-dir.ts'
+import { type LoadRegistryOptions, loadRegistry } from './load-registry.ts'
+
+async function load(t: Cleanup, files: RegistryFiles, options: LoadRegistryOptions = {}) {
+  const root = await writeRegistry(t, files)
+  const registry = loadRegistry(root, options)
+  const faults = registry.findings.map(({ summary, where }) => {
+    const file = where ? relative(root, where.file) : ''
+    return `${file}:${where?.line}:${where?.column}: ${summary}`
+  })
+  return { registry, faults }
+}
+
+test('a reference, a chain and a workflow of one name stand side by side, and scripts are read', async (t) => {
+  const { registry, faults } = await load(t, {
+    ...referenceFiles('ipi-install', { script: 'echo hi\n' }),
+    ...partFile('chain', 'ipi-install', '  steps:\n  - ref: ipi-install\n'),
+    ...partFile('workflow', 'ipi-install', '  steps:\n    pre:\n    - chain: ipi-install\n'),
+    'ipi/OWNERS': 'approvers: [me]\n',
+    'README.md': 'read me\n',
+  })
+  assert.deepEqual(faults, [])
+  assert.equal(registry.references.get('ipi-install')?.step.commands, 'echo hi\n')
+  assert.deepEqual(registry.chains.get('ipi-install')?.steps, [{ ref: 'ipi-install' }])
+  assert.deepEqual(registry.workflows.get('ipi-install')?.steps, { pre: [{ chain: 'ipi-install' }] })
+})
+
+test('a compressed script is inlined as its text', async (t) => {
+  const { registry } = await load(t, referenceFiles('one', { script: gzipSync('echo packed\n') }))
+  assert.equal(registry.references.get('one')?.step.commands, 'echo packed\n')
+})
+
+test('every fault of every file is told at once, with its place', async (t) => {
+  const { faults } = await load(t, {
+    ...referenceFiles('a-b', { more: '  comands: x\n  timeout: soon\n' }),
+    ...referenceFiles('a-c', { more: '  as: again\n' }),
+    'a/d/a-x-ref.yaml': 'ref:\n  as: a-x\n',
+    'a/d/a-d-x-ref.yaml': 'ref:\n  as: a-d\n  commands: a-d-commands.sh\n',
+    'a/d/a-d-ref.yaml': 'ref:\n  as: other\n',
+    'a/d/a-d-chain.yaml': 'chain:\n  as: a-d\n  steps: 3\n',
+    'a/d/a-d.txt': '',
+    'a/d/a-d-workflow.yaml': 'workflow:\n  as: a-d\n  steps:\n    workflow: other\n',
+    'a/e/a-e-ref.yaml': 'ref:\n  as: a-e\n  commands: run.sh\n',
+    'a/f/a-f-ref.yaml': 'ref:\n  as: a-f\n  commands: a-f-commands.py\n',
+  })
+  const failed = (file: string) => `failed to load registry file ${file}`
+  const json = 'error unmarshaling JSON: while decoding JSON: json'
+  assert.deepEqual(faults, [
+    `a/b/a-b-ref.yaml:8:3: ${failed('a/b/a-b-ref.yaml')}: ${json}: unknown field "comands"`,
+    `a/b/a-b-ref.yaml:9:3: ${failed('a/b/a-b-ref.yaml')}: time: invalid duration "soon"`,
+    `a/c/a-c-ref.yaml:8:3: ${failed('a/c/a-c-ref.yaml')}: error converting YAML to JSON: yaml: line 8: key "as" already set in map`,
+    `a/d/a-d-chain.yaml:3:3: ${failed('a/d/a-d-chain.yaml')}: ${json}: cannot unmarshal number into field chain.steps of type list`,
+    'a/d/a-d-ref.yaml:2:3: name of reference in file a/d/a-d-ref.yaml should be a-d',
+    'a/d/a-d-workflow.yaml:4:5: workflows cannot contain other workflows',
+    'a/d/a-d-x-ref.yaml:2:3: filename a-d-x-ref.yaml does not match name of reference; filename should be a-d-ref.yaml',
+    'a/d/a-d.txt:1:1: invalid file name: a/d/a-d.txt',
+    'a/d/a-x-ref.yaml:1:1: file a/d/a-x-ref.yaml has incorrect prefix. Prefix should be a-d',
+    'a/e/a-e-ref.yaml:3:3: reference a-e has invalid command file path; command should be set to a-e-commands (with an optional extension like .sh)',
+    `a/f/a-f-ref.yaml:3:3: ${failed('a/f/a-f-ref.yaml')}: open a/f/a-f-commands.py: no such file or directory`,
+  ])
+})
+
+test('without scripts, commands stays the name of the file and nothing is missing', async (t) => {
+  const { registry, faults } = await load(
+    t,
+    { 'one/one-ref.yaml': 'ref:\n  as: one\n  commands: one-commands.sh\n' },
+    { withoutScripts: true },
+  )
+  assert.deepEqual(faults, [])
+  assert.equal(registry.hasScripts, false)
+  assert.equal(registry.references.get('one')?.step.commands, 'one-commands.sh')
+})
+
+test('a flat registry is one directory, and what Kubernetes mounts beside it is left out', async (t) => {
+  const flat = Object.entries(referenceFiles('a-b')).map(
+    ([path, text]) => [path.split('/').at(-1) ?? '', text] as const,
+  )
+  const files = { ...Object.fromEntries(flat), '..data/a-b-ref.yaml': 'no: registry\n' }
+  const { registry, faults } = await load(t, files, { flat: true })
+  assert.deepEqual(faults, [])
+  assert.deepEqual([...registry.references.keys()], ['a-b'])
+})
+
+test('scalars without quotes are read as go-yaml reads them', async (t) => {
+  const more =
+    '  env:\n  - name: A\n    default: 4.10\n  - name: B\n    default: yes\n  - name: C\n    default: 010\n  - name: D\n    default:\n'
+  const { registry } = await load(t, referenceFiles('one', { more }))
+  const env = registry.references.get('one')?.step.env
+  assert.deepEqual(env, [
+    { name: 'A', default: '4.1' },
+    { name: 'B', default: 'true' },
+    { name: 'C', default: '8' },
+    { name: 'D' },
+  ])
+})
+
+test('a list that is there but empty is kept: it takes the place of another', async (t) => {
+  const { registry } = await load(t, partFile('workflow', 'one', '  steps:\n    post: []\n    pre:\n'))
+  assert.deepEqual(registry.workflows.get('one')?.steps, { post: [] })
+})
+
+test('cluster profiles are read from their file, and nothing else of that folder is', async (t) => {
+  const { registry, faults } = await load(t, {
+    'cluster-profiles/cluster-profiles-config.yaml':
+      'cluster_profiles:\n- name: aws\n  cluster_type: aws\n  lease_type: aws-quota-slice\n  owners: [{org: x}]\n',
+    'cluster-profiles/anything.txt': '',
+  })
+  assert.deepEqual(faults, [])
+  assert.deepEqual(
+    [...(registry.clusterProfiles ?? [])],
+    [['aws', { name: 'aws', cluster_type: 'aws', lease_type: 'aws-quota-slice' }]],
+  )
+})
+
+test('a directory that is not there is said to be absent', async (t) => {
+  const root = await tempDir(t)
+  assert.throws(() => loadRegistry(`${root}/none`), { code: 'FILE_UNREADABLE', message: /there is no such directory/ })
+})
