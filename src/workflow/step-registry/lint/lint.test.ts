@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { tempDir } from '../../../../testkit/temp-dir.ts'
 import { loadRegistry } from '../load-registry.ts'
-import { examineWorkflow } from '../resolve-test.ts'
+import { examineTest, examineWorkflow } from '../resolve-test.ts'
 import { lintRegistry, lintWorkflow } from './lint.ts'
 import { type LintFinding, lintRules } from './lint-finding.ts'
 
@@ -143,6 +143,17 @@ test('a counterpart of another sort of the same thing is told as what it is', as
     lintRegistry(registry).map(({ id }) => id),
     ['steps.destroyed-otherwise'],
   )
+})
+
+test('a test that empties post takes the teardown of its workflow away', async (t) => {
+  const registry = await registryOf(t, {
+    ...pairSteps,
+    ...workflow('w', '    pre:\n    - ref: aws-provision-key\n    post:\n    - ref: aws-deprovision-key\n'),
+  })
+  const named = { name: 'e2e', steps: { workflow: 'w', post: [] } }
+  const { workflow: resolved, configuration } = examineTest(registry, named)
+  const ids = lintWorkflow(resolved, registry, configuration).map(({ id }) => id)
+  assert.deepEqual(ids, ['steps.not-destroyed', 'steps.post-emptied'])
 })
 
 test('an empty post is told, and one that is left out is not', async (t) => {

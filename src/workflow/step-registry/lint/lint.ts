@@ -1,7 +1,7 @@
 /** What is allowed in a step registry, and goes wrong sooner or later. */
 import type { FieldPath } from '../field-shape.ts'
 import { phases, type ResolvedWorkflow } from '../model.ts'
-import type { Registry, TestStep } from '../registry.ts'
+import type { Registry, TestConfiguration, TestStep } from '../registry.ts'
 import { readMaybeGzip } from '../registry-files.ts'
 import { yamlPlaces } from '../registry-yaml.ts'
 import { examineWorkflow } from '../resolve-test.ts'
@@ -23,12 +23,21 @@ export function lintRegistry(registry: Registry): readonly LintFinding[] {
   ]
 }
 
-/** One workflow of the registry with the steps in it, such as one that is about to run. */
-export function lintWorkflow(workflow: ResolvedWorkflow, registry: Registry): readonly LintFinding[] {
+/**
+ * One workflow or test with the steps in it, such as one that is about to run.
+ *
+ * @param configuration what was resolved: with it, a `post` that a test has emptied is seen
+ */
+export function lintWorkflow(
+  workflow: ResolvedWorkflow,
+  registry: Registry,
+  configuration?: TestConfiguration,
+): readonly LintFinding[] {
   const file = registry.workflows.get(workflow.name)?.file
-  const chains = new Set([...workflow.pre, ...workflow.test, ...workflow.post].flatMap(({ chainPath }) => chainPath))
+  const steps = [...workflow.pre, ...workflow.test, ...workflow.post]
+  const chains = new Set(steps.flatMap(({ chainPath }) => chainPath))
   const files = new Set([file, ...[...chains].map((name) => registry.chains.get(name)?.file)])
-  const names = new Set([...workflow.pre, ...workflow.test, ...workflow.post].map(({ literal }) => literal.as))
+  const names = new Set(steps.map(({ literal }) => literal.as))
   const placeOf = placesInFiles()
   const isMeant = (step: LintedStep) => names.has(step.name) && (step.path.length === 1 || files.has(step.file))
   return [
@@ -37,6 +46,7 @@ export function lintWorkflow(workflow: ResolvedWorkflow, registry: Registry): re
       .flatMap((step) => lintStep(step, placeOf)),
     ...lintWorkflowValues(workflow, file),
     ...lintCreated(workflow, createPairs(registry.references.keys()), file),
+    ...(configuration?.post?.length === 0 ? [emptiedPost(workflow.name)] : []),
   ]
 }
 
@@ -67,14 +77,16 @@ function lintedSteps(registry: Registry): readonly LintedStep[] {
 /** A list that is there and empty. One that is left out says the same of a workflow, and nothing else of a test. */
 function emptiedPosts({ workflows }: Registry, placeOf: PlaceOf): readonly LintFinding[] {
   const emptied = [...workflows.values()].filter(({ steps }) => steps.post?.length === 0)
-  return emptied.map(({ name, file }) =>
-    lintFinding('steps.post-emptied', {
-      summary: `${name}: post is an empty list`,
-      evidence: 'post: []',
-      remedy: 'Leave it out. In a test, post: [] takes the whole teardown of its workflow away.',
-      where: placeOf(file, ['workflow', 'steps', 'post']),
-    }),
-  )
+  return emptied.map(({ name, file }) => emptiedPost(name, placeOf(file, ['workflow', 'steps', 'post'])))
+}
+
+function emptiedPost(name: string, where?: LintFinding['where']): LintFinding {
+  return lintFinding('steps.post-emptied', {
+    summary: `${name}: post is an empty list`,
+    evidence: 'post: []',
+    remedy: 'Leave it out. In a test, post: [] takes the whole teardown of its workflow away.',
+    ...(where !== undefined && { where }),
+  })
 }
 
 /** A file is read again only where there is something to complain about, and then once. */

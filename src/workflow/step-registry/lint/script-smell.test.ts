@@ -93,6 +93,8 @@ const lines: Partial<Record<LintRule, { readonly bad: readonly string[]; readonl
       'cat /tmp/pull-secret > /dev/null',
       'grep -q x pull-secret',
       'echo x > /tmp/password.log',
+      'echo user:x:1:0 >> /etc/passwd',
+      'ls > credentials_requests_files',
       'test $tokens -gt 3',
     ],
   },

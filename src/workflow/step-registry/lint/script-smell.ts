@@ -59,7 +59,8 @@ interface LineRule {
 
 const secretName = /\w*(?:password|passwd|secret|token|creds?|api_?key|access_key)\w*/.source
 /** A variable of that name whose value is not a secret itself. */
-const harmless = /(?:_|-)?(?:file|path|dir|name|url|uri|arn|id|type|count|namespace|command|cmd|args|opts|flags)$/i
+const harmless =
+  /(?:_|-)?(?:file|path|dir|name|url|uri|arn|id|type|count|namespace|command|cmd|args|opts|flags|select)$/i
 const assigned = new RegExp(`(?:^|[\\s;])(${secretName})=["']?(?:\\$\\(|\`)`, 'i')
 const given = /\s(?:--password|--token|--secret-key|-p)[= ]["']?\$\{?\w*(?:pass|token|secret|key)/i
 const writtenTo =
@@ -118,7 +119,8 @@ function tracedSecret(line: string, { isTracing }: ScriptState): string | undefi
 /** SHARED_DIR is where steps leave things for others on purpose. */
 function credentialsLeft(line: string): string | undefined {
   const [, target] = writtenTo.exec(line) ?? []
-  if (target === undefined || /SHARED_DIR|ARTIFACT_DIR|^\/dev\//.test(target) || /\.log$/.test(target)) return undefined
+  const isHarmless = /SHARED_DIR|ARTIFACT_DIR|^\/dev\/|\/passwd$|credentials?[-_]?requests?|\.log$/i
+  if (target === undefined || isHarmless.test(target)) return undefined
   return `writes ${target}, and no trap removes it`
 }
 
