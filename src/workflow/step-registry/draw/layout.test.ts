@@ -2,7 +2,7 @@ import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { type DrawnStep, leavesOf, phaseBox } from './drawing.ts'
-import { type Area, arrowsAmong, isBox, type Placed, placed } from './layout.ts'
+import { type Area, arrowsAmong, isBox, type Placed, placed, sizes } from './layout.ts'
 import { textWidth } from './text-lines.ts'
 
 interface Nest {
@@ -69,11 +69,16 @@ test('what is in a box stays in it, and neighbours do not overlap', () => {
   )
 })
 
-test('no text is wider than its box', () => {
+test('no text is wider than the place that it has in its box', () => {
   fc.assert(
-    fc.property(nest, (root) => {
-      for (const one of everyBox(placed(phaseOf(root), { x: 0, y: 0 })))
-        for (const line of one.lines) assert.ok(textWidth(line, 12) < one.width)
+    fc.property(nest, fc.string({ maxLength: 200 }), (root, note) => {
+      const steps = stepsOf(root.children).map((step) => ({ ...step, note }))
+      for (const one of everyBox(placed(phaseBox({ name: 'Pre', steps }), { x: 0, y: 0 }))) {
+        const room = isBox(one) ? one.width - 2 * sizes.padding : one.width - sizes.mark
+        const size = isBox(one) ? sizes.group : sizes.step
+        for (const line of one.lines) assert.ok(textWidth(line, size) <= room, line)
+        for (const line of isBox(one) ? [] : one.noteLines) assert.ok(textWidth(line, sizes.note) <= room, line)
+      }
     }),
   )
 })

@@ -22,6 +22,7 @@ export interface PlacedBox extends Area {
 export interface PlacedLeaf extends Area {
   readonly node: LeafNode
   readonly lines: readonly string[]
+  readonly noteLines: readonly string[]
 }
 
 export type Placed = PlacedBox | PlacedLeaf
@@ -59,6 +60,7 @@ interface Measured {
   readonly width: number
   readonly height: number
   readonly lines: readonly string[]
+  readonly noteLines: readonly string[]
   readonly children: readonly Measured[]
 }
 
@@ -77,6 +79,7 @@ function measured(node: TreeNode): Measured {
   const stacked = children.reduce((sum, { height }) => sum + height, sizes.gap * (children.length - 1))
   return {
     lines,
+    noteLines: [],
     children,
     width: Math.ceil(inner) + 2 * sizes.padding,
     height: headHeight(lines) + stacked + sizes.padding,
@@ -85,13 +88,14 @@ function measured(node: TreeNode): Measured {
 
 function measuredLeaf({ step }: LeafNode): Measured {
   const lines = brokenLines(step?.label ?? blankLabel, stepColumns)
-  const note = step?.note === undefined ? [] : brokenLines(step.note, stepColumns)
+  const noteLines = step?.note === undefined ? [] : brokenLines(step.note, stepColumns)
   const widths = [
     ...lines.map((line) => textWidth(line, sizes.step)),
-    ...note.map((line) => textWidth(line, sizes.note)),
+    ...noteLines.map((line) => textWidth(line, sizes.note)),
   ]
-  const height = (lines.length + note.length) * sizes.line + 2 * sizes.breath
-  return { lines, children: [], width: Math.ceil(Math.max(...widths)) + sizes.mark + sizes.end, height }
+  const height = (lines.length + noteLines.length) * sizes.line + 2 * sizes.breath
+  const width = Math.ceil(Math.max(...widths)) + sizes.mark + sizes.end
+  return { lines, noteLines, children: [], width, height }
 }
 
 /** From the upper edge of a box to what is in it. */
@@ -100,8 +104,8 @@ function headHeight(lines: readonly string[]): number {
 }
 
 function put(node: TreeNode, measures: Measured, area: Area): Placed {
-  const { lines } = measures
-  if (node.kind === 'leaf') return { node, lines, ...area }
+  const { lines, noteLines } = measures
+  if (node.kind === 'leaf') return { node, lines, noteLines, ...area }
   const x = area.x + sizes.padding
   const width = area.width - 2 * sizes.padding
   let y = area.y + headHeight(lines)

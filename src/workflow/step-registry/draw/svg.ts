@@ -1,5 +1,5 @@
 /** The picture: nested boxes as webreg draws them (openshift/ci-tools: pkg/webreg), laid out here, without Graphviz. */
-import { type Drawing, type DrawnState, phaseBox } from './drawing.ts'
+import { type BoxNode, type Drawing, type DrawnState, phaseBox } from './drawing.ts'
 import {
   type Area,
   type Arrow,
@@ -73,7 +73,7 @@ function place(drawing: Drawing): PlacedDrawing {
 }
 
 /** Beside all phases but the last, and as high as they are. */
-function besideOf(node: ReturnType<typeof phaseBox>, phases: readonly Placed[], at: { x: number; y: number }): Placed {
+function besideOf(node: BoxNode, phases: readonly Placed[], at: { x: number; y: number }): Placed {
   const own = placed(node, at)
   const last = phases.at(-2) ?? phases.at(-1)
   const height = last === undefined ? own.height : last.y + last.height - at.y
@@ -110,19 +110,18 @@ function renderBox(box: PlacedBox, kind: string): string {
 
 function renderLeaf(leaf: PlacedLeaf): string {
   const { step } = leaf.node
-  const note = step?.note === undefined ? [] : brokenLines(step.note, 72)
   const x = leaf.x + (step?.state === undefined ? 16 : sizes.mark)
   const baseline = (index: number) => leaf.y + sizes.breath + index * sizes.line + sizes.step
   const lines = [
     ...leaf.lines.map((line, index) => textAt(line, { x, y: baseline(index) }, `font-size="${sizes.step}"`)),
-    ...note.map((line, index) =>
+    ...leaf.noteLines.map((line, index) =>
       textAt(line, { x, y: baseline(leaf.lines.length + index) }, `class="note" font-size="${sizes.note}"`),
     ),
   ]
   if (step === undefined) return [`<g class="step blank">`, rectangle(leaf, 4), ...lines, '</g>'].join('\n')
   const tooltip = [step.label, ...(step.state === undefined ? [] : [step.state]), step.tooltip ?? ''].join('\n').trim()
   return [
-    `<g class="step ${step.state ?? ''}" data-step="${svgText(step.id)}"><title>${svgText(tooltip)}</title>`,
+    `<g class="${['step', step.state].join(' ').trim()}" data-step="${svgText(step.id)}"><title>${svgText(tooltip)}</title>`,
     rectangle(leaf, 4),
     `<rect class="bar" x="${leaf.x}" y="${leaf.y}" width="4" height="${leaf.height}" rx="2"/>`,
     ...lines,

@@ -15,7 +15,7 @@ export interface ScriptSmell {
 }
 
 /** Seconds: who sleeps that long should ask whether it is there. */
-export const longSleepSeconds = 300
+const longSleepSeconds = 300
 
 export function scriptSmells(script: string): readonly ScriptSmell[] {
   const state: ScriptState = { isTracing: /^#!.*sh\s+-\w*x/.test(script), loops: 0 }
