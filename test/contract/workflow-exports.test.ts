@@ -9,6 +9,7 @@ import fc from 'fast-check'
 import { literalVariables } from '../../src/workflow/export/container-step.ts'
 import { exportableFromRegistry } from '../../src/workflow/export/exportable-from-registry.ts'
 import type { ExportableWorkflow } from '../../src/workflow/export/exportable-workflow.ts'
+import { jobObjects, jobsScript } from '../../src/workflow/export/jobs/jobs-script.ts'
 import { shellScript } from '../../src/workflow/export/shell/shell-script.ts'
 import { tektonYaml } from '../../src/workflow/export/tekton/tekton-yaml.ts'
 import { loadRegistry } from '../../src/workflow/step-registry/load-registry.ts'
@@ -91,6 +92,15 @@ test('Tekton accepts the Pipeline and the PipelineRun of every workflow', (t) =>
 
 test('Kubernetes accepts the claim and the scripts that go with a Pipeline', (t) => {
   eachAccepted(t, 'kubernetes-check', { args: [], text: (workflow) => tektonYaml(workflow) })
+})
+
+test('Kubernetes accepts every Job with its claim and its scripts', (t) => {
+  eachAccepted(t, 'kubernetes-check', { args: [], text: jobObjects })
+})
+
+test('shellcheck has nothing to say about the driver of the Jobs', (t) => {
+  const text = (workflow: ExportableWorkflow) => jobsScript({ ...workflow, steps: workflow.steps.slice(-4) })
+  eachAccepted(t, 'shellcheck', { args: ['--shell=bash', '-'], text })
 })
 
 test('values reach the program byte for byte, through what Tekton and the kubelet replace', (t) => {

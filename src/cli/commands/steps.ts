@@ -1,5 +1,6 @@
 import type { Command } from 'commander'
 import type { CommandHost } from '../command-host.ts'
+import { define as defineExport } from './steps-export.ts'
 import { define as defineGraph } from './steps-graph.ts'
 import { define as defineLs } from './steps-ls.ts'
 import { define as defineResolve } from './steps-resolve.ts'
@@ -16,6 +17,7 @@ const subcommands: readonly {
   { name: 'resolve', define: defineResolve },
   { name: 'graph', define: defineGraph },
   { name: 'validate', define: defineValidate },
+  { name: 'export', define: defineExport },
 ]
 
 export function define(command: Command, host: CommandHost): void {

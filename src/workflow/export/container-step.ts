@@ -5,7 +5,7 @@ import { objectName } from './object-name.ts'
 export interface EnvironmentVariable {
   readonly name: string
   readonly value?: string
-  readonly valueFrom?: { readonly configMapKeyRef: { readonly name: string; readonly key: string } }
+  readonly valueFrom?: Readonly<Record<string, Readonly<Record<string, string>>>>
 }
 
 export interface Volume {

@@ -46,6 +46,8 @@ export interface ExportableWorkflow {
   readonly clusterProfile?: string
   /** All of `pre`, then of `test`, then of `post`. */
   readonly steps: readonly ExportableStep[]
+  /** How many steps before these are left out; the others keep their numbers. */
+  readonly leftOut?: number
 }
 
 export interface NumberedStep extends ExportableStep {
@@ -56,11 +58,21 @@ export interface NumberedStep extends ExportableStep {
 }
 
 /** The steps with the numbers that they keep in every form of export, also where `--from` leaves some of them out. */
-export function numberedSteps({ steps }: Pick<ExportableWorkflow, 'steps'>): readonly NumberedStep[] {
+export function numberedSteps({
+  steps,
+  leftOut = 0,
+}: Pick<ExportableWorkflow, 'steps' | 'leftOut'>): readonly NumberedStep[] {
   return steps.map((step, index) => {
-    const number = String(index + 1).padStart(3, '0')
+    const number = String(leftOut + index + 1).padStart(3, '0')
     return { ...step, number, label: `${number}-${step.id.replaceAll(/[^\w.-]/g, '-')}` }
   })
+}
+
+/** The workflow from a step on, by its name or number; undefined where no step is called so. */
+export function startingAt(workflow: ExportableWorkflow, step: string): ExportableWorkflow | undefined {
+  const at = numberedSteps(workflow).findIndex(({ id, number, label }) => [id, number, label].includes(step))
+  if (at < 0) return undefined
+  return { ...workflow, steps: workflow.steps.slice(at), leftOut: (workflow.leftOut ?? 0) + at }
 }
 
 /** What bash or the system runs, as ci-operator gives it to them (pkg/steps/multi_stage/gen.go). */

@@ -1,7 +1,8 @@
 /** A workflow as one bash script that a person can read from top to bottom, and run (docs/export.md). */
 import { hereDocumentEnd } from '../container-script.ts'
-import type { ExportableStep, ExportableWorkflow, NumberedStep } from '../exportable-workflow.ts'
+import type { ExportableWorkflow, NumberedStep } from '../exportable-workflow.ts'
 import { givenVariables, numberedSteps, scriptText } from '../exportable-workflow.ts'
+import { stepFlags } from '../step-flags.ts'
 import { shellEngine } from './shell-engine.ts'
 import { shellQuote } from './shell-quote.ts'
 
@@ -71,14 +72,9 @@ function allSteps(steps: readonly NumberedStep[]): string {
     // For `timeout`, 0 is no limit at all.
     const seconds = (ms: number) => Number(Math.max(0.001, ms / 1000).toFixed(3))
     const kind = step.isProgram ? 'program' : 'bash'
-    return `  visit ${step.phase} ${step.number} ${step.label} ${seconds(step.timeoutMs)} ${seconds(step.graceMs)} ${kind} ${flags(step)}`
+    return `  visit ${step.phase} ${step.number} ${step.label} ${seconds(step.timeoutMs)} ${seconds(step.graceMs)} ${kind} ${stepFlags(step)}`
   })
   return `# visit PHASE NUMBER LABEL TIMEOUT GRACE KIND FLAGS; seconds.\nall_steps() {\n${visits.join('\n')}\n}\n`
-}
-
-function flags({ isBestEffort, isOptionalOnSuccess }: ExportableStep): string {
-  const words = [...(isBestEffort ? ['best-effort'] : []), ...(isOptionalOnSuccess ? ['optional-on-success'] : [])]
-  return words.length > 0 ? words.join(',') : 'must-succeed'
 }
 
 function needs(workflow: ExportableWorkflow, steps: readonly NumberedStep[]): string {

@@ -3,6 +3,7 @@ import { test } from 'node:test'
 import fc from 'fast-check'
 import { parseAllDocuments } from 'yaml'
 import { exportableStep, notingWorkflow } from '../../../../testkit/exportable-steps.ts'
+import { startingAt } from '../exportable-workflow.ts'
 import { objectName } from '../object-name.ts'
 import { tektonPipeline } from './tekton-pipeline.ts'
 import { tektonYaml } from './tekton-yaml.ts'
@@ -108,15 +109,17 @@ test('a script in which Tekton would replace something, or too long for its pod,
   assert.equal(configMaps[0]?.data['script'], '#!/bin/bash\nset -eu\necho $(params.x)')
 })
 
+const from = (step: string) => startingAt(whole, step) ?? whole
+
 test('from a step on, what stands before is left out and post is whole', () => {
-  const { tasks, finally: teardown } = specOf(whole, '003')
+  const { tasks, finally: teardown } = specOf(from('test1'))
   assert.deepEqual(
     tasks.map(({ name, runAfter }) => [name, runAfter]),
     [['s003-test1', undefined]],
   )
   assert.equal(teardown[0]?.taskSpec.steps.length, 4)
   assert.deepEqual(
-    specOf(whole, '006').tasks.map(({ name }) => name),
+    specOf(from('006')).tasks.map(({ name }) => name),
     ['nothing'],
   )
 })

@@ -53,9 +53,9 @@ interface Building {
   readonly configMaps: ReadonlyMap<string, ScriptConfigMap>
 }
 
-/** @param from what stands before this step (its number) is left out; its SHARED_DIR is the workspace as it is */
-export function tektonPipeline(workflow: ExportableWorkflow, from = '000'): TektonExport {
-  const steps = numberedSteps(workflow).filter(({ number }) => number >= from)
+/** @throws KnownError EXPORT_IMPOSSIBLE where a script is too long for a ConfigMap */
+export function tektonPipeline(workflow: ExportableWorkflow): TektonExport {
+  const steps = numberedSteps(workflow)
   const forward = steps.filter(({ phase }) => phase !== 'post')
   const post = steps.filter(({ phase }) => phase === 'post')
   const parameters = pipelineParameters({ steps })

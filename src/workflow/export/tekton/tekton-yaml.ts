@@ -4,9 +4,9 @@ import { objectName } from '../object-name.ts'
 import { type CommentedObject, yamlDocuments } from '../yaml-documents.ts'
 import { type TektonExport, tektonPipeline } from './tekton-pipeline.ts'
 
-/** @param from number of the first step; those before it are left out */
-export function tektonYaml(workflow: ExportableWorkflow, from?: string): string {
-  const exported = tektonPipeline(workflow, from)
+/** @throws KnownError EXPORT_IMPOSSIBLE where a script is too long for a ConfigMap */
+export function tektonYaml(workflow: ExportableWorkflow): string {
+  const exported = tektonPipeline(workflow)
   const { pipeline, configMaps } = exported
   return yamlDocuments([
     { object: claim(workflow), comment: `Holds SHARED_DIR and ARTIFACT_DIR of ${workflow.name}.` },
