@@ -5,6 +5,7 @@ import { cp, readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { checkRegistry } from '../../src/workflow/step-registry/check-registry.ts'
+import { checkTests } from '../../src/workflow/step-registry/check-test.ts'
 import { loadRegistry } from '../../src/workflow/step-registry/load-registry.ts'
 import { phases } from '../../src/workflow/step-registry/model.ts'
 import { readAnyYaml } from '../../src/workflow/step-registry/registry-yaml.ts'
@@ -152,7 +153,7 @@ test('every test of the real configurations resolves', async (t) => {
   let resolved = 0
   for (const name of await readdir(folder)) {
     const config = readCiOperatorConfig(name, await readFile(join(folder, name), 'utf8'))
-    assert.deepEqual(resolveConfig(registry, config).findings, [], name)
+    assert.deepEqual([...checkTests(config), ...resolveConfig(registry, config).findings], [], name)
     resolved += config.tests.filter(({ resolvable }) => resolvable !== undefined).length
   }
   assert.ok(resolved > 1500, `${resolved} tests`)

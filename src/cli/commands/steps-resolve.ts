@@ -3,6 +3,7 @@ import { resolve } from 'node:path'
 import { type Command, InvalidArgumentError } from 'commander'
 import { readTextFile } from '../../config/yaml-document.ts'
 import { KnownError } from '../../errors/known-error.ts'
+import { checkTests } from '../../workflow/step-registry/check-test.ts'
 import { printedConfiguration } from '../../workflow/step-registry/printed-literal.ts'
 import type { Registry } from '../../workflow/step-registry/registry.ts'
 import {
@@ -14,6 +15,7 @@ import { examineTest, examineWorkflow, type Resolution } from '../../workflow/st
 import { stepErrorText } from '../../workflow/step-registry/step-error.ts'
 import type { CommandHost } from '../command-host.ts'
 import type { CliContext } from '../context.ts'
+import { renderFindings } from '../render/findings.ts'
 import { stepProvenance } from '../render/steps-provenance.ts'
 import { renderResolution } from '../render/steps-resolution.ts'
 import { addStepRegistryOptions, openStepRegistry, type StepRegistryOptions } from '../step-registry-access.ts'
@@ -105,12 +107,13 @@ function tell(what: { workflow: string } | { test: string }, resolution: Resolut
 }
 
 function tellConfig(registry: Registry, config: CiOperatorConfig, { stdout, json }: CliContext): number {
-  const { document, findings } = resolveConfig(registry, config)
-  const isSound = findings.length === 0
-  if (json) stdout(`${JSON.stringify(isSound ? document : { findings })}\n`)
+  const { document, findings: unresolved } = resolveConfig(registry, config)
+  const findings = [...checkTests(config), ...unresolved]
+  if (json) stdout(`${JSON.stringify(findings.length === 0 ? document : { findings })}\n`)
   else {
     const resolved = config.tests.flatMap(({ resolvable }) => (resolvable ? [examineTest(registry, resolvable)] : []))
     stdout(resolved.map((one) => renderResolution(one, one.errors.map(stepErrorText))).join('\n'))
+    if (findings.length > 0) stdout(`\n${renderFindings(findings)}`)
   }
-  return isSound ? 0 : 1
+  return findings.length === 0 ? 0 : 1
 }
