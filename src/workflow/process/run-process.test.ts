@@ -271,6 +271,20 @@ test('50 MB of output wait for who reads them', async (t) => {
   assert.ok(existsSync(`${folder}/done`))
 })
 
+test('a program whose output cannot be taken is killed, and the reason is thrown', async (t) => {
+  for (const onOutput of [() => assert.fail('full'), () => Promise.reject(new Error('full'))]) {
+    const { end, cookie } = await runScript(t, 'echo ready; sleep 1000', { onOutput })
+    await assert.rejects(end, /full/)
+    assert.deepEqual(findByCookie(cookie) ?? [], [])
+  }
+})
+
+test('a program is given no signal to ignore', { skip: !hasProc }, async (t) => {
+  const { end, output } = await runScript(t, '', { argv: ['grep', 'SigIgn', '/proc/self/status'] })
+  await end
+  assert.match(output(), /^SigIgn:\s*0+\n$/)
+})
+
 test('a secret that is printed byte by byte is not seen', async (t) => {
   const filter = createSecretFilter(['hunter2-long'])
   const shown: Uint8Array[] = []

@@ -63,7 +63,7 @@ export interface ProcessEnd {
 
 /**
  * Runs a program as a process group until it and all that it left in its group are gone, and its output has come.
- * Does not reject for what the program does.
+ * Does not reject for what the program does, but with what `onOutput` throws, when the group has been killed for it.
  */
 export async function runProcess(spec: ProcessSpec, controls: ProcessControls): Promise<ProcessEnd> {
   const { clock, cancel, kill } = controls
@@ -92,6 +92,8 @@ class ProcessRun {
   #lastOutput: number
   #cause: EndCause = 'exit'
   #isKilled = false
+  #group: ProcessGroup | undefined
+  #failure: { readonly error: unknown } | undefined
   #undo: (() => void)[] = []
 
   constructor(spec: ProcessSpec, controls: ProcessControls) {
@@ -104,12 +106,24 @@ class ProcessRun {
 
   take(chunk: Uint8Array): ReturnType<ProcessControls['onOutput']> {
     this.#lastOutput = this.#controls.clock.now()
-    return this.#controls.onOutput(chunk)
+    if (this.#failure !== undefined) return
+    try {
+      return this.#controls.onOutput(chunk)?.catch((error) => this.#fail(error))
+    } catch (error) {
+      this.#fail(error)
+    }
+  }
+
+  /** Nobody can take its output: it does not go on unseen. */
+  #fail(error: unknown): void {
+    this.#failure ??= { error }
+    if (this.#group) this.#kill(this.#group, 'exit')
   }
 
   async watch(group: ProcessGroup): Promise<ProcessEnd> {
     const { clock, onStart, cancel, kill } = this.#controls
     const { timeoutMs } = this.#spec
+    this.#group = group
     onStart?.({ pid: group.pid, ...(group.started !== undefined && { started: group.started }) })
     this.#listen(cancel, () => this.#end(group, 'cancelled'))
     this.#listen(kill, () => this.#kill(group, 'cancelled'))
@@ -122,6 +136,7 @@ class ProcessRun {
     this.#listen(kill, () => group.signal('SIGKILL'))
     await this.#endRest(group)
     this.#forget()
+    if (this.#failure !== undefined) throw this.#failure.error
     // Where nobody was left to say how it ended, SIGKILL went to the whole group.
     return { cause: this.#cause, durationMs, ...(end ?? { signal: 'SIGKILL' }) }
   }
