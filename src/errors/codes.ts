@@ -428,11 +428,6 @@ export const errorCodes = {
     hint: 'Each line says where the value is missing or to spare: give it in env of the test or the workflow, or take it out there.',
   },
   // Making a platform and removing it
-  PLATFORM_UNKNOWN: {
-    exitCode: 78,
-    retryable: false,
-    hint: 'Name one of the platforms above in the configuration.',
-  },
   UNDO_INVALID: {
     exitCode: 1,
     retryable: false,

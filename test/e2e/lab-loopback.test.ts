@@ -81,6 +81,13 @@ test('without squid a proxy is refused with the name of the package, and a basti
   assert.deepEqual(await without.makeBastion({}, { record }), {})
 })
 
+test('what would be a line of its own in a hosts file is no name', async (t) => {
+  for (const name of ['quay.io\n1.2.3.4 x', 'quay.io:443', '']) {
+    await assert.rejects(testLab(t, { mode: 'loopback', upstreamNames: [name] }), hasCode('USAGE'))
+    await assert.rejects(testLab(t, { mode: 'loopback', bastionNames: [name] }), hasCode('USAGE'))
+  }
+})
+
 test('files are placed for their owner alone, inside of the bastion’s folder and nowhere else', async (t) => {
   const { lab, record, records, teardown } = await testLab(t, { mode: 'loopback' })
   await lab.makeNetwork({ record })

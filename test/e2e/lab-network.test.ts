@@ -7,6 +7,7 @@ import { dirname, join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { type TestContext, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
+import { isAlive } from '../../src/host/processes.ts'
 import { remainsOfLab } from '../../src/provision/lab/lab-status.ts'
 import { openLab } from '../../src/provision/lab/open-lab.ts'
 import { evidenceSince } from '../../src/provision/lab/packet-counters.ts'
@@ -81,6 +82,16 @@ test('torn down twice, a lab leaves nothing, and the second time there was nothi
   assert.deepEqual([...new Set(await teardown())], ['gone'])
   assert.deepEqual((await Promise.all(records.map((undo) => lab.remains(undo)))).flat(), [])
   assert.deepEqual(await remainsOfLab(lab.settings.plan.id), [])
+})
+
+test('whatever runs on a site ends with it, also what nobody wrote down', async (t) => {
+  if (!canHaveLab(t)) return
+  const { lab, record, teardown } = await testLab(t)
+  await lab.makeNetwork({ record })
+  const { text } = await runOn(lab, 'closed', ['sh', '-c', 'setsid sleep 600 >/dev/null 2>&1 & echo $!'])
+  assert.ok(isAlive(Number(text)))
+  await teardown()
+  assert.ok(!isAlive(Number(text)) || (await readFile(`/proc/${Number(text)}/stat`, 'utf8')).includes(') Z'))
 })
 
 test('a lab whose directory was removed by hand is completed as it was', async (t) => {

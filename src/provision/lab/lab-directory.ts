@@ -5,6 +5,11 @@ import { hasSystemCode, KnownError } from '../../errors/known-error.ts'
 
 const markFile = '.sallyport-lab'
 
+/** What a lab has outside of its directory: nobody but its processes needs it, and a restart of the machine removes it. */
+export function stateFolderOf(lab: string): string {
+  return `/run/sallyport-${lab}`
+}
+
 /** @throws KnownError LAB_FAILED where another lab, or anything else, is there */
 export async function makeLabDirectory(path: string, lab: string, mode = 0o700): Promise<void> {
   await mkdir(path, { recursive: true, mode })

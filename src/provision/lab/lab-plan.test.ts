@@ -22,6 +22,12 @@ test('one name leads to the mirror from every site, by the address that the site
   assert.ok(files.closed.includes('198.18.0.130 node-1.demo.lab\n'))
 })
 
+test('the mirror has the name that the site calls it by, too', () => {
+  const { connected, bastion, closed } = hostsFiles(labNames({ ...plan, bastionNames: ['registry.example.com'] }))
+  assert.ok(connected.includes('198.18.0.1 registry.example.com\n'))
+  for (const file of [bastion, closed]) assert.ok(file.includes('198.18.0.129 registry.example.com\n'))
+})
+
 test('a name that could be a path, a flag or another lab is refused', () => {
   for (const id of ['', '-a', 'a-', 'A', 'a/b', '../a', 'a b', 'a'.repeat(33)]) {
     assert.throws(

@@ -14,11 +14,6 @@ export interface LabPlan {
   readonly nodes: number
 }
 
-/** What a lab has outside of its directory: nobody but its processes needs it, and a restart of the machine removes it. */
-export function stateFolderOf(lab: string): string {
-  return `/run/sallyport-${lab}`
-}
-
 /** @throws KnownError USAGE */
 export function checkLabId(id: string): string {
   if (/^[a-z0-9](?:[a-z0-9-]{0,30}[a-z0-9])?$/.test(id)) return id

@@ -21,9 +21,9 @@ import {
   type UndoRecord,
 } from '../provider.ts'
 import { labAddresses } from './lab-addresses.ts'
-import { makeLabDirectory } from './lab-directory.ts'
+import { makeLabDirectory, stateFolderOf } from './lab-directory.ts'
 import { makeLabNetwork } from './lab-network.ts'
-import { type LabPlan, labNames, namespaceName, nodeNames, stateFolderOf } from './lab-plan.ts'
+import { type LabPlan, labNames, namespaceName, nodeNames } from './lab-plan.ts'
 import { type LabHost, must, systemEnv } from './lab-programs.ts'
 import { writeLabRecord } from './lab-record.ts'
 import { type LabServers, serveInLab } from './lab-servers.ts'

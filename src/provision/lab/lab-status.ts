@@ -1,7 +1,7 @@
 /** What there is of a lab. */
 import { type ResourceStatus, sites } from '../provider.ts'
-import { exists } from './lab-directory.ts'
-import { type LabPlan, namespaceName, stateFolderOf } from './lab-plan.ts'
+import { exists, stateFolderOf } from './lab-directory.ts'
+import { type LabPlan, namespaceName } from './lab-plan.ts'
 import type { LabHost } from './lab-programs.ts'
 import { markedProcesses } from './marked-processes.ts'
 import { processesIn, remainsOfNamespace } from './namespaces.ts'

@@ -7,6 +7,7 @@
 import { readdir, readFile, readlink } from 'node:fs/promises'
 import { hasSystemCode, KnownError } from '../../errors/known-error.ts'
 import type { Clock } from '../../host/clock.ts'
+import { processNumbers } from '../../host/process-cookies.ts'
 import { signalProcess } from '../../host/processes.ts'
 
 const variable = 'SALLYPORT_LAB_PROCESS'
@@ -28,8 +29,7 @@ export interface MarkedProcess {
 
 /** The servers of a lab, and all that they started. */
 export async function markedProcesses(lab: string, name?: string): Promise<readonly MarkedProcess[]> {
-  const numbers = (await readdir('/proc')).filter((entry) => /^\d+$/.test(entry))
-  const found = await Promise.all(numbers.map((entry) => readMark(Number(entry), lab)))
+  const found = await Promise.all((processNumbers() ?? []).map((pid) => readMark(pid, lab)))
   return found.filter((each) => each !== undefined).filter((each) => name === undefined || each.name === name)
 }
 

