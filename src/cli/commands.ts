@@ -15,6 +15,11 @@ interface CommandEntry {
 /** Every command, in the order of `--help`. The only place where modules are loaded on demand. */
 export const commands: readonly CommandEntry[] = [
   {
+    name: 'init',
+    summary: 'write sallyport.yaml, which says what a site is: asks, or takes flags',
+    load: () => import('./commands/init.ts'),
+  },
+  {
     name: 'quickstart',
     summary: 'the whole job on this machine, on loopback, with nothing installed; prints what it proved',
     load: () => import('./commands/quickstart.ts'),

@@ -32,7 +32,8 @@ export async function gatherMaterial(
     ...(await plainMaterial(site, source)),
     pullSecrets: {
       mirror: (await read(source.mirrorAuthFile)) ?? secretValue(mirror?.credentials, secrets),
-      release: secretValue(release.pullSecret, secrets),
+      // On the closed side it is not there, and has no business there.
+      release: site.variant === 'disconnected' ? undefined : secretValue(release.pullSecret, secrets),
     },
     secretOf: (name) => secretValue(name, secrets),
   }
