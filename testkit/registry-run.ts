@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path'
 import { stringify } from 'yaml'
 import { systemClock } from '../src/host/clock.ts'
 import { type RunOutcome, runWorkflow, type SessionRequest } from '../src/workflow/engine.ts'
-import { processRunner } from '../src/workflow/process/process-runner.ts'
+import { endOrphans, processRunner } from '../src/workflow/process/process-runner.ts'
 import { registryWorkflow } from '../src/workflow/registry-run/registry-workflow.ts'
 import type { RegistryRunOptions } from '../src/workflow/registry-run/run-options.ts'
 import { type RunDirectory, runDirectory } from '../src/workflow/run-directory.ts'
@@ -85,8 +85,10 @@ export interface RegistryTrial {
   readonly run: (
     resolved: ResolvedWorkflow,
     options?: Partial<RegistryRunOptions>,
-    request?: Partial<SessionRequest>,
+    session?: Partial<SessionRequest> & { readonly signal?: AbortSignal },
   ) => Promise<RunOutcome>
+  /** The directory of all runs. */
+  readonly runs: string
   /** What is in the log of an attempt. */
   readonly log: (step: string, attempt?: number) => Promise<string>
   /** A file in the shared directory of the run. */
@@ -95,16 +97,26 @@ export interface RegistryTrial {
 
 /** One run, in a directory of its own; each call of `run` is a session of it. */
 export async function registryTrial(t: Cleanup): Promise<RegistryTrial> {
-  const runs = await tempDir(t)
+  return trialIn(await tempDir(t))
+}
+
+/** The same, for a process that a test kills. */
+export function trialIn(runs: string): RegistryTrial {
   const directory = runDirectory(runs, '20260101T000000-test')
   return {
     directory,
-    run: (resolved, options = {}, request = {}) => {
+    runs,
+    run: (resolved, options = {}, { signal, ...request } = {}) => {
       const settings = openRunSettings(runs, request)
       const workflow = registryWorkflow(resolved, { path: process.env['PATH'] ?? '', ...options })
       return runWorkflow(workflow, directory, {
         ...settings,
-        host: { ...settings.host, processes: processRunner(systemClock) },
+        host: {
+          ...settings.host,
+          processes: processRunner(systemClock),
+          endOrphans: (cookie) => endOrphans(cookie, systemClock),
+        },
+        ...(signal && { signal }),
       })
     },
     log: (step, attempt = 1) => readFile(join(directory.root, 'logs', step, `${attempt}.log`), 'utf8'),

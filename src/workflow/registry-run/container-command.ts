@@ -6,6 +6,8 @@ import type { ContainerOptions, RegistryRunOptions } from './run-options.ts'
 
 /** Where ci-operator mounts the cluster profile, and where some scripts look for it without asking. */
 export const profileMount = '/var/run/secrets/ci.openshift.io/cluster-profile'
+/** In front of the image in which an undo command is to run, as the first word of its record. */
+export const imageMark = 'sallyport-image:'
 /** Where the tools of `cli` are, behind those of the image (openshift/ci-tools: cmd/entrypoint-wrapper `manageCLI`). */
 const withCli = ['/bin/sh', '-c', 'PATH="$PATH:$CLI_DIR"; export PATH; exec "$@"', 'sh']
 /** podman needs them itself: the container gets its own in another way. */
@@ -54,7 +56,7 @@ export function containerCommand(
       ...[...passed, 'SALLYPORT_STEP'].flatMap((each) => ['--env', each]),
       ...['--entrypoint', '', image, ...argv],
     ],
-    env: { ...Object.fromEntries(passed.map((each) => [each, env[each]])), ...container.env },
+    env: { ...container.env, ...Object.fromEntries(passed.map((each) => [each, env[each]])) },
     cwd,
   }
 }

@@ -63,7 +63,7 @@ function absentLeases({ resolved, options }: RegistryRun): readonly Finding[] {
         id: 'run.lease-absent',
         severity: 'error',
         summary: `${count} of ${type} is to be leased for ${env}, and ${given}`,
-        remedy: `Name what the run may use with --lease ${env}=NAME: a region, a host, an account.`,
+        remedy: `Name what the run may use with --leased-resource ${env}=NAME: a region, a host, an account.`,
       }),
     ]
   })
@@ -95,7 +95,7 @@ async function absentProfile({ resolved, options }: RegistryRun): Promise<readon
         severity: 'error',
         summary: `The workflow uses the cluster profile ${clusterProfile}, and ${clusterProfileDir === undefined ? 'nobody gives its files' : `${clusterProfileDir} cannot be read`}`,
         remedy:
-          'Name the directory of its files with --cluster-profile-dir: credentials of the cloud, pull-secret, ssh-publickey, …',
+          'Name the directory of its files with --cluster-profile DIR: credentials of the cloud, pull-secret, ssh-publickey, …',
       }),
     )
   }
@@ -156,9 +156,11 @@ async function absentPrograms(
   }
   const findings: Finding[] = []
   if (!(await isRunnable('/bin/bash'))) findings.push(absentProgram('/bin/bash', 'Every script needs it.'))
-  const oc = (await Promise.all([...path.split(':'), cliDir ?? ''].map((each) => isRunnable(join(each, 'oc'))))).some(
-    Boolean,
-  )
+  const oc = (
+    await Promise.all(
+      [...path.split(':'), cliDir ?? ''].filter((each) => each !== '').map((each) => isRunnable(join(each, 'oc'))),
+    )
+  ).some(Boolean)
   if (!oc && scripts.some(({ cli }) => cli !== undefined)) {
     findings.push(absentProgram('oc', 'Name the directory where it is with --cli-dir.'))
   }

@@ -4,7 +4,7 @@ import { hasSystemCode, KnownError } from '../../errors/known-error.ts'
 import type { CommandEnd, StepContext, UndoContext } from '../step.ts'
 import type { LiteralStep } from '../step-registry/model.ts'
 import { undoRecorderScript } from '../undo-request.ts'
-import { containerCommand, imageOf, profileMount, removeContainers } from './container-command.ts'
+import { containerCommand, imageMark, imageOf, profileMount, removeContainers } from './container-command.ts'
 import { credentialMounts } from './credential-mounts.ts'
 import { type AttemptPlaces, attemptPlaces, type Script, scriptOf } from './script-command.ts'
 import { type RegistryRun, scriptEnvironment } from './script-environment.ts'
@@ -25,12 +25,15 @@ export interface ScriptOrder {
   readonly attempt: string
   /** Instead of the script of the step. */
   readonly argv?: readonly string[]
+  /** Instead of its image. */
+  readonly image?: string
 }
 
 /** Runs scripts of one workflow in one run. */
 export class ScriptRunner {
   readonly #run: RegistryRun
   #shared: SharedDirectory | undefined
+  #rid: Promise<unknown> | undefined
 
   constructor(run: RegistryRun) {
     this.#run = run
@@ -43,6 +46,7 @@ export class ScriptRunner {
     const places = attemptPlaces(context.directories.state, literal, order.attempt)
     const secrets = new SecretFiles((value) => context.hide(value))
     await this.#readSecrets(literal, secrets)
+    await this.#removeOldContainers(context.run)
     await (use === 'kept' ? shared.lend(places.shared) : freshSnapshot(shared, places))
     await removeOthers(context.directories.state, order.attempt)
     const watch = new ScriptWatch({ places, shared, secrets, context, isKept: use === 'kept' })
@@ -65,12 +69,25 @@ export class ScriptRunner {
     return this.#shared
   }
 
+  /** Those that a crash has left: they would go on with the same directories. */
+  async #removeOldContainers(run: string): Promise<void> {
+    const { container } = this.#run.options
+    if (container === undefined) return
+    this.#rid ??= removeContainers(container, `^${run}-`)
+    await this.#rid
+  }
+
   async #readSecrets(literal: LiteralStep, secrets: SecretFiles): Promise<void> {
     const { clusterProfileDir } = this.#run.options
     const mounts = credentialMounts(literal, this.#run.options).map(({ from }) => from)
     for (const directory of clusterProfileDir === undefined ? mounts : [clusterProfileDir, ...mounts]) {
       await secrets.read(directory, { isOfCredentials: true })
     }
+  }
+
+  #imageOf(literal: LiteralStep): string | undefined {
+    const { container } = this.#run.options
+    return container && imageOf(literal, container)
   }
 
   async #execute(order: ScriptOrder, { context, places, watch }: Execution): Promise<CommandEnd> {
@@ -81,8 +98,7 @@ export class ScriptRunner {
     const undo = join(root, 'undo')
     const script = order.argv === undefined ? scriptOf(literal, places.script) : { argv: order.argv }
     await prepare([home, undo, places.temporary, places.work], { script, path: places.script })
-    const undoRecorder = join(undo, 'record')
-    await writeProgram(undoRecorder, undoRecorderScript(undo))
+    const undoRecorder = await writeUndoRecorder(undo, { places, image: this.#imageOf(literal) })
     const profile =
       options.container && options.clusterProfileDir !== undefined ? profileMount : options.clusterProfileDir
     const env = scriptEnvironment(literal, this.#run, {
@@ -102,7 +118,7 @@ export class ScriptRunner {
       const path = literal.cli !== undefined && options.cliDir ? `${options.path}:${options.cliDir}` : options.path
       return context.exec({ argv: script.argv, env: { ...env, PATH: path }, cwd: places.work, first })
     }
-    const image = imageOf(literal, container) ?? ''
+    const image = order.image ?? this.#imageOf(literal) ?? ''
     const name = `${context.run}-${places.root.slice(root.length + 1)}`.replace(/[^\w.-]+/g, '-')
     const writable = [places.root, context.directories.artifacts, home, undo]
     const command = containerCommand(
@@ -115,6 +131,25 @@ export class ScriptRunner {
       await removeContainers(container, `^${name}$`)
     }
   }
+}
+
+interface UndoPlace {
+  readonly places: AttemptPlaces
+  readonly image: string | undefined
+}
+
+/** What is registered in a container is taken away in a container of the same image. */
+async function writeUndoRecorder(undo: string, { places, image }: UndoPlace): Promise<string> {
+  const recorder = join(undo, 'record')
+  await writeProgram(recorder, undoRecorderScript(undo))
+  if (image === undefined) return recorder
+  const ofImage = join(places.root, 'record-undo')
+  await writeProgram(ofImage, `#!/bin/sh\nexec ${quoted(recorder)} ${quoted(imageMark + image)} "$@"\n`)
+  return ofImage
+}
+
+function quoted(text: string): string {
+  return `'${text.replaceAll("'", "'\\''")}'`
 }
 
 interface Execution {
