@@ -105,6 +105,21 @@ export const commands: readonly CommandEntry[] = [
     load: () => import('./commands/steps.ts'),
   },
   {
+    name: 'run',
+    summary: 'run a workflow; show, export, import a run, take down what it made',
+    load: () => import('./commands/run.ts'),
+  },
+  {
+    name: 'resume',
+    summary: 'go on with a run where it stopped',
+    load: () => import('./commands/resume.ts'),
+  },
+  {
+    name: 'runs',
+    summary: 'what ran here, and how it is',
+    load: () => import('./commands/runs.ts'),
+  },
+  {
     name: 'version',
     summary: 'print the version',
     load: () => import('./commands/version.ts'),

@@ -11,6 +11,8 @@ export interface CliContext {
   readonly log: Log
   /** Aborted by the first Ctrl-C or SIGTERM. */
   readonly signal: AbortSignal
+  /** Aborted by the second, just before the process ends: there is time for what is done at once, and for nothing else. */
+  readonly leaving: AbortSignal
   /** `--json`: exactly one JSON document goes to `stdout`. */
   readonly json: boolean
   /** `--events FILE`: one JSON event a line; undefined where not asked for. */

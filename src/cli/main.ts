@@ -25,6 +25,9 @@ Examples:
   sallyport resolve quay.io/openshift-release-dev/ocp-v4.0-art-dev@sha256:… --registries-conf registries.conf
   sallyport registry serve --root /var/lib/sallyport --listen 0.0.0.0:8443 --self-signed`
 
+/** What people say with Ctrl-C. */
+type Interruption = Pick<CliContext, 'signal' | 'leaving'>
+
 interface GlobalOptions {
   json?: boolean
   events?: string
@@ -48,7 +51,7 @@ function createProgram(): Command {
   return program
 }
 
-function createContext(options: GlobalOptions, signal: AbortSignal): CliContext {
+function createContext(options: GlobalOptions, { signal, leaving }: Interruption): CliContext {
   const env = processEnv()
   const stdout = (text: string) => void process.stdout.write(text)
   const stderr = (text: string) => void process.stderr.write(text)
@@ -60,6 +63,7 @@ function createContext(options: GlobalOptions, signal: AbortSignal): CliContext 
     cwd: process.cwd(),
     log: createLog(options.logLevel, (line, level) => stderr(`${level}: ${line}\n`)),
     signal,
+    leaving,
     json: options.json === true,
     emitEvent: events === undefined ? undefined : (event) => writeEvent(`${JSON.stringify(event)}\n`),
     stdout,
@@ -93,7 +97,7 @@ function splitArguments(argv: readonly string[]): Arguments {
   return { global, rest }
 }
 
-async function run(argv: readonly string[], signal: AbortSignal): Promise<number> {
+async function run(argv: readonly string[], interruption: Interruption): Promise<number> {
   const program = createProgram()
   const { global, rest } = splitArguments(argv)
   const asked = rest.find((word) => !word.startsWith('-'))
@@ -105,7 +109,7 @@ async function run(argv: readonly string[], signal: AbortSignal): Promise<number
     }
     const { define } = await entry.load()
     define(program.command(entry.name).summary(entry.summary), {
-      context: () => createContext(program.opts<GlobalOptions>(), signal),
+      context: () => createContext(program.opts<GlobalOptions>(), interruption),
       done: (result) => {
         status = result
       },
@@ -122,8 +126,13 @@ function withDescendants(command: Command): Command[] {
 
 async function main(): Promise<void> {
   const interrupted = new AbortController()
+  const leaving = new AbortController()
   const onSignal = () => {
-    if (interrupted.signal.aborted) process.exit(130)
+    if (interrupted.signal.aborted) {
+      // Who listens ends its processes before this call returns: nothing comes after it.
+      leaving.abort(new KnownError('INTERRUPTED', 'Interrupted'))
+      process.exit(130)
+    }
     process.stderr.write('\nstopping; press Ctrl-C again to leave at once\n')
     interrupted.abort(new KnownError('INTERRUPTED', 'Interrupted'))
   }
@@ -134,7 +143,10 @@ async function main(): Promise<void> {
   const argv = process.argv.slice(2)
   try {
     checkNode()
-    process.exitCode = await run(argv.length === 0 ? ['--help'] : argv, interrupted.signal)
+    process.exitCode = await run(argv.length === 0 ? ['--help'] : argv, {
+      signal: interrupted.signal,
+      leaving: leaving.signal,
+    })
   } catch (error) {
     process.exitCode = endWith(error, argv)
   }

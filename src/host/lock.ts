@@ -24,6 +24,12 @@ export async function acquireLock(path: string): Promise<() => Promise<void>> {
   return () => rm(path, { force: true })
 }
 
+/** True while the process that holds `path` is there. */
+export async function isLocked(path: string): Promise<boolean> {
+  const owner = await readOwner(path)
+  return owner !== undefined && (await identityOf(Number.parseInt(owner, 10))) === owner
+}
+
 /** A link, because it appears with its content or not at all; FAT, which USB disks have, knows none. */
 async function claim(mine: string, path: string): Promise<boolean> {
   try {

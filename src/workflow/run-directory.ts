@@ -46,7 +46,8 @@ export function logPath(step: string, attempt: number): string {
 /** Sorted by name they are sorted by time. */
 export function newRunId(at: number): string {
   const time = new Date(at).toISOString().replace(/[-:]/g, '').replace(/\..*/, '')
-  return `${time}-${randomId().slice(0, 4)}`
+  const milliseconds = (at % 1000).toString(16).padStart(3, '0')
+  return `${time}-${milliseconds}${randomId().slice(0, 2)}`
 }
 
 export async function makeRunDirectory(directory: RunDirectory): Promise<void> {

@@ -1,0 +1,11 @@
+import type { Command } from 'commander'
+import type { CommandHost } from '../command-host.ts'
+import { define as defineShow } from './run-show.ts'
+import { define as defineTeardown } from './run-teardown.ts'
+import { define as defineWorkflow } from './run-workflow.ts'
+
+export function define(command: Command, host: CommandHost): void {
+  defineWorkflow(command, host)
+  defineShow(command.command('show'), host)
+  defineTeardown(command.command('teardown'), host)
+}

@@ -1,0 +1,164 @@
+/** One run, for people: the first line says how it is, the last what to do next. */
+import type { StepStatus } from '../../journal/run-state.ts'
+import { count, formatDuration } from './quantities.ts'
+import type { RunView, StepView, UndoView } from './run-view.ts'
+import { countDone } from './run-view.ts'
+
+export interface RunDetails {
+  /** The last lines of the log of what failed. */
+  readonly tail: readonly string[]
+}
+
+export function renderRun(view: RunView, { tail }: RunDetails): string {
+  return `${[
+    headline(view),
+    ...problemLines(view, tail),
+    '',
+    ...stepLines(view.steps),
+    ...undoLines(view.undo),
+    '',
+    ...placeLines(view),
+    `  next: ${view.next}`,
+  ].join('\n')}\n`
+}
+
+/** What is printed at the end of `run`: the steps were told while they ran. */
+export function renderEnd(view: RunView, { tail }: RunDetails): string {
+  return `${[headline(view), ...problemLines(view, tail), ...undoLines(view.undo), `  next: ${view.next}`].join('\n')}\n`
+}
+
+/** `failed: make-network of ipi-aws, run 20261121T160000-ab12: …`. */
+function headline({ status, workflow, run, why, steps, failed }: RunView): string {
+  const step = steps.find(({ step: id }) => id === failed)
+  const reason = status === 'failed' && step?.problem ? `${failed}: ${firstLine(step.problem.message)}` : why
+  const told = reason === undefined ? `${countDone(steps)} steps done` : reason
+  return `${words[status]}: ${workflow}, run ${run}: ${told}`
+}
+
+const words: Readonly<Record<RunView['status'], string>> = {
+  new: 'not begun',
+  running: 'running',
+  interrupted: 'interrupted',
+  succeeded: 'succeeded',
+  failed: 'failed',
+  stopped: 'stopped',
+  gap: 'at the gap',
+  exported: 'exported',
+  'taken-down': 'taken down',
+}
+
+export function statusWord(status: RunView['status']): string {
+  return words[status]
+}
+
+function problemLines({ run, steps, failed }: RunView, tail: readonly string[]): readonly string[] {
+  const step = steps.find(({ step: id }) => id === failed)
+  if (step === undefined) return []
+  const [, ...more] = step.problem?.message.split('\n') ?? []
+  const hint = hintOf(step, run)
+  return [
+    ...more.map((line) => `  ${line}`),
+    ...(hint === undefined ? [] : [`  hint: ${hint}`]),
+    ...(tail.length === 0 ? [] : [`  the last of ${step.log ?? 'its log'}:`, ...tail.map((line) => `    ${line}`)]),
+  ]
+}
+
+/** With the names in their places; what the last line says anyway is left out. */
+function hintOf({ step, problem }: StepView, run: string): string | undefined {
+  const { hint } = problem ?? {}
+  if (hint === undefined || /^Its log says more: sallyport logs RUN STEP\.$/.test(hint)) return undefined
+  return hint.replaceAll(/\bRUN\b/g, run).replaceAll(/\bSTEP\b/g, step)
+}
+
+/** Groups as a tree: a group is named where it begins. */
+function stepLines(steps: readonly StepView[]): readonly string[] {
+  const width = Math.max(...steps.map((step) => 2 * depthOf(step) + nameOf(step).length), 0)
+  const lines: string[] = []
+  let before: readonly string[] = []
+  for (const step of steps) {
+    const path = pathOf(step)
+    const common = path.findIndex((group, index) => before[index] !== group)
+    const shared = common < 0 ? path.length : common
+    for (const [index, group] of path.entries()) {
+      if (index >= shared) lines.push(`  ${' '.repeat(marks.pending.length)} ${'  '.repeat(index)}${group}`)
+    }
+    before = path
+    lines.push(stepLine(step, width))
+  }
+  return lines
+}
+
+/** Phases are told apart where names are: in the workflows of a step registry. */
+function pathOf({ step, phase, groups }: StepView): readonly string[] {
+  return step.startsWith(`${phase}/`) ? [phase, ...groups] : groups
+}
+
+function depthOf(step: StepView): number {
+  return pathOf(step).length
+}
+
+/** Without what its groups say already. */
+function nameOf({ step, phase, groups }: StepView): string {
+  const prefixes = [`${phase}/`, `${groups.join('/')}/`]
+  const prefix = prefixes.find((each) => step.startsWith(each)) ?? ''
+  return step.slice(prefix.length)
+}
+
+const marks: Readonly<Record<StepStatus, string>> = {
+  pending: '           ',
+  running: 'running    ',
+  succeeded: 'done       ',
+  failed: 'failed     ',
+  'timed-out': 'timed out  ',
+  cancelled: 'stopped    ',
+  interrupted: 'interrupted',
+  skipped: 'skipped    ',
+  'marked-done': 'marked done',
+}
+
+function stepLine(step: StepView, width: number): string {
+  const name = `${'  '.repeat(depthOf(step))}${nameOf(step)}`.padEnd(width)
+  return `  ${marks[step.status]} ${name}  ${stepFacts(step)}`.trimEnd()
+}
+
+/** `12 s; attempt 2; exit 3; why`. */
+export function stepFacts(step: StepView): string {
+  const { durationMs, attempts, exit, signal, problem, why, progress, silentForMs, where } = step
+  return [
+    ...(durationMs === undefined ? [] : [formatDuration(durationMs)]),
+    ...(attempts > 1 ? [`attempt ${attempts}`] : []),
+    ...(exit === undefined ? [] : [`exit ${exit}`]),
+    ...(signal === undefined ? [] : [signal]),
+    ...(progress === undefined ? [] : [progress]),
+    ...(silentForMs === undefined ? [] : [`nothing heard for ${formatDuration(silentForMs)}`]),
+    ...(why === undefined ? [] : [why]),
+    ...(problem === undefined || exit !== undefined ? [] : [firstLine(problem.message)]),
+    ...(where === undefined ? [] : [`on the ${where} side`]),
+  ].join('; ')
+}
+
+export function statusMark(status: StepStatus): string {
+  return marks[status]
+}
+
+function undoLines(undo: readonly UndoView[]): readonly string[] {
+  if (undo.length === 0) return []
+  const lines = undo.map(({ undo: id, kind, what, step, scope, problem }) => {
+    const of = scope === undefined ? '' : `, scope ${scope}`
+    return `    ${id}  ${kind}: ${what} (${step}${of})${problem ? `; not taken away: ${firstLine(problem.message)}` : ''}`
+  })
+  return [`  ${count(undo.length, 'thing')} to take away still:`, ...lines]
+}
+
+function placeLines({ directory, createdAt, host, user, exportedTo, importedFrom }: RunView): readonly string[] {
+  const by = host === undefined ? '' : `, last by ${user} on ${host}`
+  return [
+    `  begun ${new Date(createdAt).toISOString()}${by}, in ${directory}`,
+    ...(importedFrom === undefined ? [] : [`  imported, from ${importedFrom}`]),
+    ...(exportedTo === undefined ? [] : [`  exported to ${exportedTo}`]),
+  ]
+}
+
+function firstLine(text: string): string {
+  return text.split('\n', 1)[0] ?? ''
+}

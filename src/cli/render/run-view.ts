@@ -1,0 +1,205 @@
+/** A run as people and `--json` are shown it. Plain JSON. */
+import { hostname } from 'node:os'
+import { isLocked } from '../../host/lock.ts'
+import type { Site, StepProblem } from '../../journal/events.ts'
+import type { Attempt, RunState, StepState, StepStatus, UndoState } from '../../journal/run-state.ts'
+import type { KnownRun } from '../../workflow/known-runs.ts'
+import { isDone, isTakenDown, type RunStatus, runStatus } from '../../workflow/run-status.ts'
+
+export interface StepView {
+  readonly step: string
+  readonly title: string
+  readonly phase: string
+  readonly groups: readonly string[]
+  readonly where?: Site
+  readonly status: StepStatus
+  /** Why it is skipped, marked as done, or to be run again; of a success what was said of it. */
+  readonly why?: string
+  readonly attempts: number
+  /** Of the last attempt. */
+  readonly startedAt?: number
+  readonly durationMs?: number
+  readonly progress?: string
+  readonly silentForMs?: number
+  readonly problem?: StepProblem
+  readonly exit?: number
+  readonly signal?: string
+  /** Absolute path of the last log. */
+  readonly log?: string
+}
+
+export interface UndoView {
+  readonly undo: number
+  readonly step: string
+  readonly kind: string
+  readonly scope?: string
+  readonly what: string
+  readonly status: 'open' | 'failed'
+  readonly problem?: StepProblem
+}
+
+export interface RunView {
+  readonly run: string
+  readonly workflow: string
+  readonly status: RunStatus
+  readonly why?: string
+  readonly directory: string
+  readonly createdAt: number
+  readonly lastAt: number
+  readonly host?: string
+  readonly user?: string
+  readonly sessions: number
+  readonly exportedTo?: string
+  readonly importedFrom?: string
+  readonly isTakenDown: boolean
+  readonly steps: readonly StepView[]
+  /** What is to be taken away still. */
+  readonly undo: readonly UndoView[]
+  /** The step that failed, or was interrupted. */
+  readonly failed?: string
+  /** What to do next. */
+  readonly next: string
+}
+
+/** @param now for what runs still */
+export async function viewRun(run: KnownRun, now: number): Promise<RunView> {
+  const { directory, state } = run
+  // A lock of another machine, on a shared disk, says nothing here.
+  const isOwn = state.session === undefined || state.session.host === hostname()
+  const isHeld = isOwn ? await isLocked(directory.lock) : false
+  return viewState(run, { isHeld, now })
+}
+
+export function viewState(
+  { directory, state }: KnownRun,
+  { isHeld, now }: { readonly isHeld: boolean; readonly now: number },
+): RunView {
+  const status = runStatus(state, isHeld)
+  const isAlive = status === 'running'
+  const steps = [...state.steps.values()].map((step) => viewStep(step, { root: directory.root, now, isAlive }))
+  const failed = steps.find(({ status: each }) => isFailure(each))
+  const undo = [...state.undo.values()].flatMap(viewUndo)
+  const { session, exportedTo, importedFrom } = state
+  const parts = { run: directory.id, workflow: state.workflow, status, undo, isTakenDown: isTakenDown(state) }
+  return {
+    ...parts,
+    ...whyOf(state, status),
+    directory: directory.root,
+    createdAt: state.createdAt,
+    lastAt: state.lastAt,
+    ...(session && { host: session.host, user: session.user }),
+    sessions: state.sessions,
+    ...(exportedTo !== undefined && { exportedTo }),
+    ...(importedFrom !== undefined && { importedFrom }),
+    steps,
+    ...(failed && { failed: failed.step }),
+    next: nextOf({ ...parts, ...(failed && { failed: failed.step }) }),
+  }
+}
+
+function isFailure(status: StepStatus): boolean {
+  return status === 'failed' || status === 'timed-out' || status === 'interrupted' || status === 'cancelled'
+}
+
+function whyOf({ session, exportedTo }: RunState, status: RunStatus): { readonly why?: string } {
+  if (status === 'exported' && exportedTo !== undefined) return { why: `it goes on where ${exportedTo} is imported` }
+  if (status === 'interrupted') return { why: 'its process is gone, and never said so' }
+  return session?.why === undefined || status === 'running' ? {} : { why: session.why }
+}
+
+interface StepSurroundings {
+  readonly root: string
+  readonly now: number
+  /** Whether the engine is there. */
+  readonly isAlive: boolean
+}
+
+function viewStep(
+  { outline, status, why, attempts, progress, silentForMs }: StepState,
+  around: StepSurroundings,
+): StepView {
+  const { id: step, title, phase, groups, where } = outline
+  const last = attempts.at(-1)
+  const isGone = status === 'running' && !around.isAlive
+  return {
+    step,
+    title,
+    phase,
+    groups,
+    ...(where && { where }),
+    status: isGone ? 'interrupted' : status,
+    ...(why !== undefined ? { why } : last?.note !== undefined && { why: last.note }),
+    attempts: attempts.length,
+    ...(last && status !== 'pending' && viewAttempt(last, around)),
+    ...(progress && { progress: progressText(progress) }),
+    ...(silentForMs !== undefined && { silentForMs }),
+  }
+}
+
+function viewAttempt(
+  { startedAt, endedAt, problem, exit, signal, log }: Attempt,
+  { root, now, isAlive }: StepSurroundings,
+): Partial<StepView> {
+  const end = endedAt ?? (isAlive ? now : undefined)
+  return {
+    startedAt,
+    ...(end !== undefined && { durationMs: end - startedAt }),
+    ...(problem && { problem }),
+    ...(exit !== undefined && { exit }),
+    ...(signal !== undefined && { signal }),
+    log: `${root}/${log}`,
+  }
+}
+
+/** `pulling images, 3 of 12 images`. */
+export function progressText({ note, done, total, unit = '' }: Omit<NonNullable<StepState['progress']>, 'at'>): string {
+  const amount = done === undefined ? '' : `${done}${total === undefined ? '' : ` of ${total}`} ${unit}`.trim()
+  return [note, amount].filter((part) => part !== undefined && part !== '').join(', ')
+}
+
+function viewUndo({ id, step, record, status, problem }: UndoState): readonly UndoView[] {
+  if (status === 'done') return []
+  const { kind, scope, values } = record
+  const what = Object.entries(values)
+    .map(([name, value]) => `${name} ${typeof value === 'string' ? value : JSON.stringify(value)}`)
+    .join(', ')
+  return [{ undo: id, step, kind, ...(scope !== undefined && { scope }), what, status, ...(problem && { problem }) }]
+}
+
+/** One line: what a tired administrator types next. */
+function nextOf({
+  run,
+  status,
+  undo,
+  failed,
+  isTakenDown: isDown,
+}: Pick<RunView, 'run' | 'status' | 'undo' | 'failed' | 'isTakenDown'>): string {
+  const takeDown = undo.length > 0 ? `; sallyport run teardown ${run} takes away what it made` : ''
+  switch (status) {
+    case 'new':
+      return `sallyport resume ${run} begins it`
+    case 'running':
+      return `sallyport logs ${run} -f follows it`
+    case 'interrupted':
+    case 'stopped':
+      return isDown ? 'it was taken down: begin anew' : `sallyport resume ${run} goes on where it stopped${takeDown}`
+    case 'failed':
+      if (isDown)
+        return `look at sallyport logs ${run} ${failed ?? ''}; what it made is taken down: mend the cause, and begin anew`
+      return `look at sallyport logs ${run} ${failed ?? ''}; mend the cause, and sallyport resume ${run} goes on there${takeDown}`
+    case 'gap':
+      return `sallyport run export ${run} -o FILE; carry the file across; there sallyport run import FILE, and resume`
+    case 'exported':
+      return 'go on where it was imported; or, where it never arrived, here with --anyway'
+    case 'succeeded':
+      return undo.length > 0
+        ? `sallyport run teardown ${run} takes away what it made, when it is not wanted any more`
+        : 'nothing: it is done'
+    case 'taken-down':
+      return 'nothing: what it made is taken down'
+  }
+}
+
+export function countDone(steps: readonly StepView[]): string {
+  return `${steps.filter(({ status }) => isDone(status)).length}/${steps.length}`
+}

@@ -1,0 +1,138 @@
+/** One session of a run, from the command line: begun, followed, and told of at its end. */
+import { KnownError } from '../errors/known-error.ts'
+import { type OpenedDefinition, writeDefinition } from '../flows/run-definition.ts'
+import { isLocked } from '../host/lock.ts'
+import { type RunOutcome, runWorkflow, type SessionRequest } from '../workflow/engine.ts'
+import { readRun } from '../workflow/known-runs.ts'
+import { makeRunDirectory, type RunDirectory } from '../workflow/run-directory.ts'
+import { isTakenDown, runStatus, teardownWord } from '../workflow/run-status.ts'
+import type { TeardownPolicy } from '../workflow/workflow.ts'
+import { askYesNo } from './ask.ts'
+import type { CliContext } from './context.ts'
+import { logTail } from './log-tail.ts'
+import { RunProgress } from './render/run-progress.ts'
+import { renderEnd } from './render/run-show.ts'
+import { type RunView, viewState } from './render/run-view.ts'
+import { engineHost } from './run-host.ts'
+import { usualDurations } from './usual-durations.ts'
+
+export interface SessionOptions {
+  /** Directory of all runs. */
+  readonly runs: string
+  readonly directory: RunDirectory
+  readonly opened: OpenedDefinition
+  readonly request: Omit<SessionRequest, 'teardown'>
+  /** Default: what the workflow says. */
+  readonly teardown?: TeardownPolicy | 'ask' | undefined
+  /** Goes on with what is over here, or elsewhere. */
+  readonly isForced: boolean
+}
+
+const tailLines = 10
+
+/**
+ * Runs it, and prints how it ended.
+ *
+ * @returns the exit status: 0 also at the gap, 130 where it was stopped by its user
+ * @throws KnownError STORE_LOCKED, RUN_OVER, RUN_ELSEWHERE, and what the engine throws
+ */
+export async function runSession(options: SessionOptions, context: CliContext): Promise<number> {
+  const { directory, opened, runs } = options
+  await refuseOthers(options)
+  await makeRunDirectory(directory)
+  await writeDefinition(directory, opened.definition)
+  const usualMs = await usualDurations(runs, opened.workflow.name)
+  const progress = new RunProgress(context, { usualMs, columns: process.stderr.columns ?? 80 })
+  const run = (request: SessionRequest) =>
+    runWorkflow(opened.workflow, directory, {
+      host: engineHost(runs, context),
+      request,
+      secrets: opened.secrets,
+      signal: context.signal,
+      leaving: context.leaving,
+      onEvent: (event, state) => progress.onEvent(event, state),
+      onText: (_, text) => progress.onText(text),
+    })
+  try {
+    const { request, asks } = teardownOf(options)
+    const first = await run(request)
+    progress.stop()
+    const outcome = asks && (await wantsTeardown(first, context)) ? await run(teardownRequest) : first
+    progress.stop()
+    return await tellEnd(outcome, { directory, context })
+  } finally {
+    progress.stop()
+  }
+}
+
+const teardownRequest: SessionRequest = { mode: 'teardown', asked: [teardownWord, 'asked at the end of a run'] }
+
+/** Before anything of the run is written. */
+async function refuseOthers({ directory, request, isForced }: SessionOptions): Promise<void> {
+  if (await isLocked(directory.lock)) {
+    throw new KnownError('STORE_LOCKED', `Run ${directory.id} is being run just now, by another process`, {
+      hint: `sallyport logs ${directory.id} -f follows it.`,
+    })
+  }
+  const known = await readRun(directory).catch((error: unknown) => {
+    if (error instanceof KnownError && error.code === 'RUN_UNKNOWN') return undefined
+    throw error
+  })
+  if (known === undefined || isForced) return
+  const { state } = known
+  if (runStatus(state, false) === 'exported') {
+    const file = state.exportedTo ?? ''
+    throw new KnownError(
+      'RUN_ELSEWHERE',
+      `Run ${directory.id} was exported to ${file}: two sides must not both go on`,
+      {
+        details: { run: directory.id, file },
+      },
+    )
+  }
+  const isAimed = request.from !== undefined || request.only !== undefined || (request.rerun ?? []).length > 0
+  if (request.mode !== 'teardown' && isTakenDown(state) && !isAimed) {
+    const [first] = state.steps.keys()
+    throw new KnownError('RUN_OVER', `What run ${directory.id} made is taken down: there is nothing to go on with`, {
+      hint: `Begin anew: sallyport run ${state.workflow} --new, with its other options; or all of it in the same run: sallyport resume ${directory.id} --from ${first ?? ''}.`,
+      details: { run: directory.id },
+    })
+  }
+}
+
+function teardownOf({ teardown, opened, request }: SessionOptions): {
+  readonly request: SessionRequest
+  readonly asks: boolean
+} {
+  if (request.mode === 'teardown') return { request, asks: false }
+  const wanted = teardown ?? (opened.asksTeardown ? 'ask' : undefined)
+  if (wanted === undefined) return { request, asks: false }
+  return { request: { ...request, teardown: wanted === 'ask' ? 'never' : wanted }, asks: wanted === 'ask' }
+}
+
+/** Nobody is asked where nobody can answer. */
+async function wantsTeardown({ outcome, state }: RunOutcome, context: CliContext): Promise<boolean> {
+  const hasMade = [...state.undo.values()].some(({ status }) => status !== 'done')
+  const hasPost = [...state.steps.values()].some(({ outline }) => outline.phase === 'post')
+  if (!(hasMade || hasPost) || outcome === 'gap' || !context.isTerminal || context.json || context.signal.aborted)
+    return false
+  return askYesNo(`It has ${outcome}. Take down what it made?`, context)
+}
+
+async function tellEnd(
+  { outcome, state }: RunOutcome,
+  { directory, context }: { readonly directory: RunDirectory; readonly context: CliContext },
+): Promise<number> {
+  const view = viewState({ directory, state }, { isHeld: false, now: context.clock.now() })
+  const told = { ...view, ...(context.signal.aborted && outcome !== 'gap' && { why: view.why ?? 'it was stopped' }) }
+  const tail = await tailOf(told)
+  context.stdout(context.json ? `${JSON.stringify(told)}\n` : renderEnd(told, { tail }))
+  if (context.signal.aborted) return 130
+  return outcome === 'failed' || outcome === 'interrupted' ? 1 : 0
+}
+
+/** The last lines of what failed. */
+export async function tailOf({ failed, steps }: RunView): Promise<readonly string[]> {
+  const log = steps.find(({ step }) => step === failed)?.log
+  return log === undefined ? [] : logTail(log, tailLines)
+}

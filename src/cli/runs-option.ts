@@ -1,0 +1,16 @@
+import { join, resolve } from 'node:path'
+import type { Command } from 'commander'
+import type { CliContext } from './context.ts'
+
+export interface RunsOption {
+  readonly runs?: string
+}
+
+export function addRunsOption(command: Command): Command {
+  return command.option('--runs <dir>', 'where runs lie (default: $SALLYPORT_RUNS, or .sallyport/runs)')
+}
+
+/** Absolute. */
+export function runsDirectory({ runs }: RunsOption, { env, cwd }: Pick<CliContext, 'env' | 'cwd'>): string {
+  return resolve(cwd, runs ?? env['SALLYPORT_RUNS'] ?? join('.sallyport', 'runs'))
+}
