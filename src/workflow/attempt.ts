@@ -202,7 +202,7 @@ function contextOf(order: AttemptOrder, { host, notes, log, watch }: ContextPart
     attempt: order.number,
     signal: watch.signal,
     clock,
-    directories: { ...stepPaths(directory, order.step), shared: directory.shared },
+    directories: { ...stepPaths(directory, order.step), run: directory.root, shared: directory.shared },
     print: (text) => onOutput(Buffer.from(text)),
     progress(progress) {
       watch.sign()

@@ -13,6 +13,8 @@ export interface PlannedStep {
   readonly readsEverything: boolean
   /** Digest of its inputs as they are now; undefined where a step before has not given them yet. */
   readonly inputs: string | undefined
+  /** Why it is no part of this run. */
+  readonly skipWhy?: string
 }
 
 /** What this session is to do. */
@@ -42,7 +44,9 @@ export type Decision =
   | { readonly do: 'gap'; readonly step: string; readonly where: Site }
 
 export function decide(plan: readonly PlannedStep[], state: RunState, asked: Asked): Decision {
-  if (asked.mode === 'teardown' || state.isTearingDown) return decideTeardown(plan, state, asked)
+  // One that came to its end is over: somebody who goes on after it wants to go forward.
+  const isUnderWay = state.isTearingDown && state.remaining === undefined
+  if (asked.mode === 'teardown' || isUnderWay) return decideTeardown(plan, state, asked)
   const next = decideForward(plan, state, asked)
   if (next.do !== 'end' || asked.only !== undefined || asked.until !== undefined) return next
   const isWanted = asked.teardown === 'always' || (asked.teardown === 'on-success' && next.outcome === 'succeeded')
@@ -66,7 +70,8 @@ function decideForward(plan: readonly PlannedStep[], state: RunState, asked: Ask
     if (decision === 'done') {
       if (step.id === asked.until)
         return gap ?? { do: 'end', outcome: 'stopped', why: `it was to run until ${step.id}` }
-    } else if (isElsewhere(step, asked)) gap ??= { do: 'gap', step: step.id, where: step.where }
+    } else if (decision.do === 'skip') return decision
+    else if (isElsewhere(step, asked)) gap ??= { do: 'gap', step: step.id, where: step.where }
     else if (gap === undefined || isIndependent(step)) return decision
   }
   return gap ?? { do: 'end', outcome: 'succeeded', why: 'every step has succeeded' }
@@ -101,6 +106,9 @@ interface StepView {
 
 function decideStep(planned: PlannedStep, { state, isUpstreamNew, isOnly }: StepView): Decision | 'done' | 'failed' {
   const step = state.steps.get(planned.id)
+  if (planned.skipWhy !== undefined && step?.status !== 'succeeded' && step?.status !== 'skipped') {
+    return { do: 'skip', step: planned.id, why: planned.skipWhy }
+  }
   if (step === undefined) return run(planned.id, undefined, 'it has not run yet')
   const isOfThisSession = (step.attempts.at(-1)?.session ?? 0) === state.sessions
   switch (step.status) {
@@ -155,6 +163,8 @@ function decidePost(planned: PlannedStep, state: RunState, hasSucceeded: boolean
   const step = state.steps.get(planned.id)
   const last = step?.attempts.at(-1)
   const isOfThisSession = last !== undefined && last.session === state.sessions
+  const { skipWhy } = planned
+  if (skipWhy !== undefined && step?.status !== 'skipped') return { do: 'skip', step: planned.id, why: skipWhy }
   if (step === undefined || step.status === 'pending') {
     return planned.skipOnSuccess && hasSucceeded
       ? { do: 'skip', step: planned.id, why: 'everything before it has succeeded' }

@@ -251,8 +251,9 @@ class Session {
         const { id, phase, where } = step.outline
         const { ignoresFailure, skipOnSuccess } = step.policy
         const inputs = phase === 'post' ? undefined : await this.#inputsOf(step)
-        const { readsEverything } = step
-        return { id, phase, ignoresFailure, skipOnSuccess, readsEverything, inputs, ...(where && { where }) }
+        const { readsEverything, skipWhy } = step
+        const rules = { ignoresFailure, skipOnSuccess, readsEverything, ...(skipWhy !== undefined && { skipWhy }) }
+        return { id, phase, ...rules, inputs, ...(where && { where }) }
       }),
     )
   }

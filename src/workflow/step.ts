@@ -16,6 +16,8 @@ export interface StepProgress {
 
 /** Where things of a run lie; all of it is in the directory of the run. */
 export interface StepDirectories {
+  /** Of the run. */
+  readonly run: string
   /** Of this step alone, kept from attempt to attempt. */
   readonly state: string
   /** What is kept for people: logs, reports. */

@@ -32,6 +32,8 @@ export interface WorkflowStep {
   verify?(input: Json, output: Json, context: StepContext): Promise<readonly Finding[]>
   holds?(input: Json, output: Json, context: StepContext): Promise<boolean>
   readonly secretOutput: readonly string[]
+  /** Why it is no part of this run. */
+  readonly skipWhy?: string
 }
 
 /** Runs beside `pre` and `test`; what comes of it fails nothing. */

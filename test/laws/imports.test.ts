@@ -107,7 +107,7 @@ const law: Readonly<Record<string, ModuleLaw>> = {
     builtins: [...files, ...streams],
     packages: ['@peculiar/x509', 'reflect-metadata'],
   },
-  flows: { modules: below5, builtins: [...files, ...streams], packages: [] },
+  flows: { modules: below5, builtins: [...files, ...streams], packages: ['zod', 'yaml', 'tar-stream'] },
   cli: { modules: [...below5, 'flows', 'dashboard'], builtins: ['*'], packages: ['commander', 'uqr'] },
   public: { modules: [...below5, 'flows', 'dashboard'], builtins: [], packages: [] },
 }

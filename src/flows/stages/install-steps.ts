@@ -1,0 +1,215 @@
+/** Stages 08 to 10 of a lab: nodes that pull, the proof that nothing left, and what is kept of it. */
+import { readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { z } from 'zod'
+import { KnownError } from '../../errors/known-error.ts'
+import { mapConcurrently } from '../../host/concurrency.ts'
+import type { Lab } from '../../provision/lab/lab-provider.ts'
+import { defineStep, type StepContext } from '../../workflow/step.ts'
+import { CredentialsMade, HostMade, MirrorMade } from './bastion-outputs.ts'
+import { UpstreamMade } from './infrastructure-outputs.ts'
+import { NodesUp, PacketsCounted, Verified } from './install-outputs.ts'
+import { Loaded } from './mirror-outputs.ts'
+import { proxyOf } from './prepare-steps.ts'
+import { labOf, runSallyport, type StageParts } from './stage-parts.ts'
+
+/** What a node knows of the world: through a mirror, or through a proxy. */
+const NodeSide = z.strictObject({
+  upstream: UpstreamMade,
+  mirror: MirrorMade.optional(),
+  credentials: CredentialsMade.optional(),
+  loaded: Loaded.optional(),
+  host: HostMade,
+  nodes: z.number(),
+})
+type NodeSide = z.infer<typeof NodeSide>
+
+const pullsAtATime = 4
+
+/** The words by which a program on the closed side reads images as a node does. */
+function accessOf({ upstream, mirror, credentials, loaded }: NodeSide): readonly string[] {
+  const conf = loaded?.registriesConf ?? upstream.registriesConf
+  const auth = credentials === undefined ? [] : ['--authfile', credentials.authFile]
+  return ['--registries-conf', conf, '--ca', mirror?.ca ?? upstream.ca, ...auth]
+}
+
+/** Stage 08: every image of the release is pulled by a node, through the registries.conf that the cluster will have. */
+export function nodesStep(parts: StageParts) {
+  return defineStep({
+    title: 'nodes on the closed side pull the release',
+    version: 1,
+    where: 'closed',
+    input: NodeSide,
+    output: NodesUp,
+    policy: { timeoutMs: 2 * 60 * 60_000, retry: { attempts: 3, firstDelayMs: 10_000 } },
+    async apply(side, context) {
+      const lab = await labOf(parts, context)
+      const env = await proxyEnv(side, context)
+      const words = ['release', 'info', side.upstream.release, ...accessOf(side)]
+      const answer = await runSallyport(parts, context, { where: 'closed', words, env })
+      const images = [side.upstream.release, ...Components.parse(answer).components.map(({ reference }) => reference)]
+      await pullAll(lab, { images, side, context, env })
+      return { nodes: [...lab.nodes()], images: images.length }
+    },
+  })
+}
+
+const Components = z.object({ components: z.array(z.object({ reference: z.string() })) })
+
+interface PullWork {
+  readonly images: readonly string[]
+  readonly side: NodeSide
+  readonly context: StepContext
+  readonly env: Readonly<Record<string, string>>
+}
+
+async function pullAll(lab: Lab, { images, side, context, env }: PullWork): Promise<void> {
+  const nodes = lab.nodes()
+  let done = 0
+  await mapConcurrently(images, pullsAtATime, async (image, index) => {
+    const node = `${nodes[index % nodes.length] ?? 'node'}`
+    const outcome = await lab.pullOnNode({
+      node: `${node}/${index % pullsAtATime}`,
+      image,
+      registriesConf: side.loaded?.registriesConf ?? side.upstream.registriesConf,
+      caFile: side.mirror?.ca ?? side.upstream.ca,
+      ...(side.credentials && { authFile: side.credentials.authFile }),
+      env,
+      signal: context.signal,
+    })
+    if (!outcome.isPulled) {
+      throw new KnownError('STEP_TRANSIENT', `${node} cannot pull ${image}: ${outcome.words}`, {
+        details: { node, image },
+      })
+    }
+    done += 1
+    context.progress({ note: `${node} pulled ${image}`, done, total: images.length, unit: 'images' })
+  })
+  context.print(`${nodes.length} nodes pulled ${images.length} images\n`)
+}
+
+/** Of a node that has no mirror. */
+async function proxyEnv({ mirror, host }: NodeSide, context: StepContext): Promise<Readonly<Record<string, string>>> {
+  const proxy = mirror === undefined ? await proxyOf(host, context) : undefined
+  return proxy?.httpsProxy === undefined ? {} : { HTTPS_PROXY: proxy.httpsProxy, HTTP_PROXY: proxy.httpsProxy }
+}
+
+/** Stage 09: everything that was mirrored is there, every byte. */
+export function verifyMirrorStep(parts: StageParts) {
+  return defineStep({
+    title: 'everything is at the mirror, every byte read back',
+    version: 1,
+    where: 'closed',
+    input: NodeSide,
+    output: Verified,
+    policy: { timeoutMs: 12 * 60 * 60_000 },
+    async apply(side, context) {
+      const report = join(context.directories.artifacts, 'verify-mirror.json')
+      const { mirror, credentials, loaded } = side
+      if (!mirror || !credentials || !loaded) throw new KnownError('STEP_INPUT', 'There is no mirror to verify')
+      const words = ['verify', 'mirror', '--deep', '--workspace', loaded.workspace, '--ca', mirror.ca]
+      const access = ['--authfile', credentials.authFile, `docker://${mirror.target}`]
+      const answer = await runSallyport(parts, context, { where: 'closed', words: [...words, ...access] })
+      await writeFile(report, `${JSON.stringify(answer, undefined, 2)}\n`)
+      return { report, checked: Number(answer['images'] ?? 0) }
+    },
+  })
+}
+
+/** Stage 09: no image of the release would be pulled from outside. */
+export function verifyEgressStep(parts: StageParts) {
+  return defineStep({
+    title: 'no image would be pulled from outside',
+    version: 1,
+    where: 'closed',
+    input: NodeSide,
+    output: Verified,
+    policy: { timeoutMs: 2 * 60 * 60_000 },
+    async apply(side, context) {
+      const report = join(context.directories.artifacts, 'verify-egress.json')
+      const { mirror, credentials, loaded, upstream } = side
+      if (!mirror || !credentials || !loaded) throw new KnownError('STEP_INPUT', 'There is no mirror to go by')
+      const words = ['verify', 'egress', '--workspace', loaded.workspace, '--release', upstream.release]
+      const access = ['--authfile', credentials.authFile, '--ca', mirror.ca, '--inside', mirror.registry]
+      const answer = await runSallyport(parts, context, { where: 'closed', words: [...words, ...access] })
+      await writeFile(report, `${JSON.stringify(answer, undefined, 2)}\n`)
+      return { report, checked: Number(answer['references'] ?? 0) }
+    },
+  })
+}
+
+/** Stage 09: what the packet counters of the closed side say of all that was done there. */
+export function packetsStep(parts: StageParts) {
+  return defineStep({
+    title: 'no packet tried to leave the closed side',
+    version: 1,
+    where: 'closed',
+    // Counters move on: what was proven by one session is looked at again by the next.
+    input: z.strictObject({ nodes: NodesUp.optional(), rehearsed: z.json(), verified: z.json() }),
+    output: PacketsCounted,
+    policy: { timeoutMs: 60_000 },
+    async apply(_, context) {
+      const evidence = await (await labOf(parts, context)).evidence()
+      if (!evidence.isProven) {
+        context.print(`not proven: ${evidence.why}\n`)
+        return { isProven: false, left: 0, inside: 0, forwarded: 0, why: evidence.why }
+      }
+      const { leftPackets: left, sitePackets: inside, forwardedPackets: forwarded, tried } = evidence
+      for (const { address, protocol, port, packets } of tried) {
+        context.print(`${packets} packets were for ${address}, ${protocol}${port === undefined ? '' : ` ${port}`}\n`)
+      }
+      context.print(
+        `${inside} packets stayed inside, ${left} tried to leave, ${forwarded} the bastion was to pass on\n`,
+      )
+      if (left + forwarded > 0) throw leaving(left + forwarded, tried)
+      return { isProven: true, left, inside, forwarded }
+    },
+    verify: async (_, output) => {
+      if (output.isProven) return []
+      const summary = `That nothing left is not proven here: ${output.why ?? ''}`
+      return [
+        {
+          id: 'lab.gap-not-proven',
+          severity: 'warning',
+          summary,
+          remedy: 'Run it as root on a machine with network namespaces.',
+        },
+      ]
+    },
+  })
+}
+
+function leaving(
+  packets: number,
+  tried: readonly { readonly address: string; readonly protocol: string; readonly port?: number }[],
+): KnownError {
+  const places = tried.map(
+    ({ address, protocol, port }) => `${address} ${protocol}${port === undefined ? '' : ` ${port}`}`,
+  )
+  return new KnownError('STEP_FAILED', `${packets} packets tried to leave the closed side, for ${places.join(', ')}`, {
+    details: { packets },
+    hint: 'Find out who asks for these addresses: ip netns exec NAMESPACE ss -tup, and the logs of the steps before.',
+  })
+}
+
+/** Stage 10, before anything goes: what people will want to look at. */
+export function evidenceStep(parts: StageParts) {
+  return defineStep({
+    title: 'what the packets and the proxy say, kept',
+    version: 1,
+    input: z.strictObject({}),
+    output: z.strictObject({ file: z.string() }),
+    policy: { timeoutMs: 5 * 60_000, ignoresFailure: true },
+    async apply(_, context) {
+      const lab = await labOf(parts, context)
+      const file = join(context.directories.artifacts, 'evidence.json')
+      const packets = await lab.evidence().catch((error: Error) => ({ isProven: false, why: error.message }))
+      const proxied = await lab.proxiedRequests()
+      const status = await lab.status()
+      const text = `${JSON.stringify({ packets, proxied, status }, undefined, 2)}\n`
+      await writeFile(file, text)
+      context.print(await readFile(file, 'utf8'))
+      return { file }
+    },
+  })
+}
