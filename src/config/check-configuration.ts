@@ -29,8 +29,9 @@ export function checkConfiguration(source: YamlSource): readonly Finding[] {
   }
 }
 
-/** By its kind; a file that names none is taken for a configuration of images. */
+/** By its kind, or by what stands in it where it names none. */
 function isSite(source: YamlSource): boolean {
   const { document } = openYaml(source)
-  return document.has('kind') && document.get('kind') === 'Site'
+  if (!document.has('kind')) return document.has('baseDomain') && document.has('variant')
+  return document.get('kind') === 'Site'
 }

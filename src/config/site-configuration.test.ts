@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
+import { checkConfiguration } from './check-configuration.ts'
 import { InvalidConfiguration } from './invalid-config.ts'
 import { loadSite } from './site-configuration.ts'
 
@@ -160,6 +161,11 @@ const wrong: Readonly<Record<string, readonly [from: string, to: string, ...expe
     'cluster: {}\nsecrets:\n  a: {file: x, env: Y}',
     '13:3 secrets.a: write either file or env',
   ],
+  'a key where its file should be named': [
+    'cluster: {}',
+    'cluster:\n  sshPublicKey: ssh-ed25519 AAAA me',
+    '12:17 cluster.sshPublicKey: the name of a file is wanted here, and this is what would stand in it; put it into a file, and write its name here',
+  ],
   'an unknown field of a secret': [
     'cluster: {}',
     'cluster: {}\nsecrets:\n  a:\n    fille: {}',
@@ -193,6 +199,19 @@ test('a secret in the file is told by its place, and never repeated', () => {
     assert.match(told[0] ?? '', /^\d+:\d+ [\w.]+: .*(?:secret|environment variable)/)
     assert.doesNotMatch(told.join('\n'), /hunter2/)
   }
+})
+
+test('a file that is no YAML is told without the secrets in it', () => {
+  const told = complaints(
+    replaced('4.18.9\n', `4.18.9\n  pullSecret: "{"auths":{"quay.io":{"auth":"hunter2hunter2"}}}"\n`),
+  )
+  assert.match(told.join('\n'), /not YAML/)
+  assert.doesNotMatch(told.join('\n'), /hunter2/)
+})
+
+test('a site is known without its kind, and the kind is asked for', () => {
+  const findings = checkConfiguration({ file: 's.yaml', text: minimal.replace('kind: Site\n', '') })
+  assert.deepEqual(findings.map(line), ['1:1 kind must be Site, and it is missing'])
 })
 
 test('what has no effect is said as a warning', () => {

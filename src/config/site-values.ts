@@ -24,6 +24,11 @@ export function isSecretName(text: string): boolean {
   return secretPattern.test(text)
 }
 
+/** A certificate or key where the file that holds it should be named. */
+function looksLikeContent(text: string): boolean {
+  return text.includes('\n') || /^(?:-----BEGIN |ssh-\w+ |ecdsa-)/.test(text)
+}
+
 /** One part of a DNS name. */
 function isLabel(text: string): boolean {
   return labelPattern.test(text)
@@ -74,7 +79,12 @@ export const siteValues = {
     context.addIssue({ code: 'custom', message })
   }),
   /** Text in a file beside `sallyport.yaml`, or at an absolute path. */
-  file: z.string().min(1, { error: 'the name of a file must stand here, and it is empty' }),
+  file: z.string().refine((path) => path.trim() !== '' && !looksLikeContent(path), {
+    error: ({ input }) =>
+      looksLikeContent(String(input))
+        ? 'the name of a file is wanted here, and this is what would stand in it; put it into a file, and write its name here'
+        : 'the name of a file must stand here, and it is empty',
+  }),
   /** The name of an entry of `secrets`. What stands there is never repeated: it may be the secret itself. */
   secretName: z.string().regex(secretPattern, {
     error:
