@@ -71,6 +71,22 @@ test('the closed site reaches the bastion and nothing else, and every attempt is
   assert.equal(after.forwardedPackets, 0)
 })
 
+test('nothing outside reaches the closed site, not even over a bastion that was made to route, and that is counted', async (t) => {
+  if (!canHaveLab(t)) return
+  const { lab, record } = await testLab(t)
+  const { addresses } = await lab.makeNetwork({ record })
+  const [[closed = ''], [, outside = '']] = [addresses.closed, addresses.bastion]
+  assert.equal((await runOn(lab, 'connected', connect(closed, 80))).text, 'ENETUNREACH\n')
+  await runOn(lab, 'connected', ['ip', 'route', 'add', `${closed}/32`, 'via', outside])
+  await runOn(lab, 'bastion', ['sh', '-c', 'echo 1 > /proc/sys/net/ipv4/ip_forward'])
+  const impatient = ['timeout', '0.3', ...connect(closed, 80)]
+  assert.equal((await runOn(lab, 'connected', impatient)).status, 124)
+  const evidence = await lab.evidence()
+  assert.ok(evidence.isProven)
+  assert.ok(evidence.forwardedPackets > 0)
+  assert.equal(evidence.sitePackets, 0)
+})
+
 test('torn down twice, a lab leaves nothing, and the second time there was nothing to do', async (t) => {
   if (!canHaveLab(t)) return
   const { lab, record, records, teardown } = await testLab(t)

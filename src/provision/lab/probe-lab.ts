@@ -1,7 +1,8 @@
 /** Whether this machine and this user can have a lab in namespaces: found out by making one, on a small scale. */
+import { hasSystemCode, KnownError } from '../../errors/known-error.ts'
 import { randomId } from '../../host/random.ts'
-import { attempt, findProgram, type LabHost } from './lab-programs.ts'
-import { inNamespace } from './namespaces.ts'
+import { findProgram, type LabHost, must } from './lab-programs.ts'
+import { inNamespace, makeNamespace, removeNamespace } from './namespaces.ts'
 import { closedRules } from './packet-counters.ts'
 
 export type LabMode =
@@ -50,27 +51,21 @@ async function whyNotHere(host: LabHost, { platform, uid }: LabUser): Promise<Ob
   return undefined
 }
 
-/** A container may run as root and not be allowed to; a kernel may lack a part. */
+/** A container may run as root and not be allowed to; a kernel may lack a part; /etc may be read-only. */
 async function whyNotMade(host: LabHost): Promise<Obstacle | undefined> {
   const name = `sallyport-probe-${randomId().slice(0, 12)}`
-  const steps: readonly (readonly [readonly string[], string])[] = [
-    [['ip', 'netns', 'add', name], ''],
-    [['ip', '-n', name, 'link', 'add', 'probe0', 'type', 'veth', 'peer', 'name', 'probe1'], ''],
-    [inNamespace(name, ['nft', '-f', '-']), closedRules('198.18.0.0/25')],
-  ]
   try {
-    for (const [argv, input] of steps) {
-      const { status, stdout, stderr } = await attempt(host, argv, input)
-      if (status === 0) continue
-      const words = (stderr || stdout).trim().split('\n')[0] ?? ''
-      return {
-        why: `${argv.join(' ')} failed: ${words || `status ${status}`}`,
-        remedy:
-          'In a container give it --privileged, or CAP_SYS_ADMIN and CAP_NET_ADMIN; otherwise use another machine.',
-      }
-    }
+    await makeNamespace(host, name, {})
+    await must(host, ['ip', '-n', name, 'link', 'add', 'probe0', 'type', 'veth', 'peer', 'name', 'probe1'])
+    await must(host, inNamespace(name, ['nft', '-f', '-']), closedRules('198.18.0.0/25'))
     return undefined
+  } catch (error) {
+    // ENOENT is what Node.js says when it makes a folder and those above it in a file system that is read-only.
+    if (!(error instanceof KnownError) && !hasSystemCode(error, 'EROFS', 'EACCES', 'EPERM', 'ENOENT')) throw error
+    const remedy =
+      'In a container give it --privileged, or CAP_SYS_ADMIN and CAP_NET_ADMIN, with an /etc that can be written; otherwise use another machine.'
+    return { why: error.message, remedy }
   } finally {
-    await attempt(host, ['ip', 'netns', 'delete', name])
+    await removeNamespace(host, name)
   }
 }
