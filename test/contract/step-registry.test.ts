@@ -185,6 +185,14 @@ test('configs resolve to what ci-operator-configresolver prints', async (t) => {
   }
   const posted = (await resolvedConfig(registry, 'unresolved-config.json')) as { tests: unknown }
   assert.deepEqual(posted.tests, (await expectedConfig('resolved-config.json')).tests)
+  // Into another config the resolver puts one test of this one.
+  const other = 'configs/master/openshift-release-master__ci-4.9.yaml'
+  const { tests } = (await resolvedConfig(registry, other)) as { tests: readonly { readonly as: string }[] }
+  const merged = await expectedConfig('openshift-installer-console-merged-release-4.2-injected.json')
+  assert.deepEqual(
+    tests.filter(({ as }) => as === 'e2e'),
+    merged.tests,
+  )
   // Upstream's test copies the second registry over the first while the resolver runs.
   const changed = await tempDir(t)
   for (const from of ['registry', 'registry2']) await cp(join(multistage, from), changed, { recursive: true })

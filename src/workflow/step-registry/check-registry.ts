@@ -4,6 +4,7 @@
  */
 import { type Finding, finding } from '../../errors/finding.ts'
 import { checkObserver, checkStep } from './check-step.ts'
+import { faultyFiles } from './faulty-files.ts'
 import type { FieldPath } from './field-shape.ts'
 import { phases } from './model.ts'
 import type { Registered, Registry, TestStep } from './registry.ts'
@@ -17,15 +18,9 @@ import { type StepError, stepErrorText } from './step-error.ts'
 /** Those of loading first, then of references between files, of values, and of single steps. */
 export function checkRegistry(registry: Registry): readonly Finding[] {
   const places = new PlaceIndex()
-  const faulty = faultyNames(registry)
+  const faulty = faultyFiles(registry)
   const dangling = nodesOf(registry).flatMap((node) => danglingFindings(registry, node, { places, faulty }))
   return [...registry.findings, ...dangling, ...valueFindings(registry, places), ...stepFindings(registry, places)]
-}
-
-/** What has a file that did not load: it is not missing, and its own fault was told. */
-function faultyNames({ findings }: Registry): ReadonlySet<string> {
-  const names = findings.map(({ where }) => /([^/]*)-(ref|chain|workflow|observer)\.yaml$/.exec(where?.file ?? ''))
-  return new Set(names.map((found) => `${found?.[2]}/${found?.[1]}`))
 }
 
 type PlacedNode = RegistryNode & { readonly registered: Registered }
@@ -53,7 +48,8 @@ const kindTitles = { chain: 'Chain', workflow: 'Workflow' } as const
 
 interface Looking {
   readonly places: PlaceIndex
-  readonly faulty: ReadonlySet<string>
+  /** Told already, by their own faults. */
+  readonly faulty: ReadonlyMap<string, unknown>
 }
 
 function danglingFindings(registry: Registry, node: PlacedNode, { places, faulty }: Looking): readonly Finding[] {

@@ -19,7 +19,7 @@ export interface StepResolver {
 }
 
 /** Keeps an error with what it stands in just now. */
-export function tellError({ stack, errors }: StepResolver, error: Omit<StepError, 'above'>): void {
+function tellError({ stack, errors }: StepResolver, error: Omit<StepError, 'above'>): void {
   errors.push({ ...error, above: recordNames(stack) })
 }
 

@@ -1,5 +1,6 @@
 /** A test or a workflow, resolved as ci-operator does, with what its resolver throws away. */
 import { KnownError } from '../../errors/known-error.ts'
+import { faultsOfName } from './faulty-files.ts'
 import { type LiteralStep, type ParameterOrigin, phases, type ResolvedWorkflow, type StepLease } from './model.ts'
 import { type ParameterStack, type StackRecord, testRecord } from './parameter-stack.ts'
 import type { Registry, TestConfiguration, TestStep } from './registry.ts'
@@ -33,19 +34,20 @@ export interface WorkflowOptions {
  * @throws KnownError STEPS_UNRESOLVED whose message has every error, a line each
  */
 export function resolveWorkflow(registry: Registry, name: string, options: WorkflowOptions = {}): ResolvedWorkflow {
-  return sound(`workflow/${name}`, examineWorkflow(registry, name, options))
+  return sound(registry, `workflow/${name}`, examineWorkflow(registry, name, options))
 }
 
 /** @throws KnownError STEPS_UNRESOLVED whose message has every error, a line each */
 export function resolveTest(registry: Registry, test: NamedTest): ResolvedWorkflow {
-  return sound(`test/${test.name}`, examineTest(registry, test))
+  return sound(registry, `test/${test.name}`, examineTest(registry, test))
 }
 
-function sound(name: string, { workflow, errors }: Resolution): ResolvedWorkflow {
+function sound(registry: Registry, name: string, { workflow, errors }: Resolution): ResolvedWorkflow {
   if (errors.length === 0) return workflow
-  throw new KnownError('STEPS_UNRESOLVED', errors.map(stepErrorText).join('\n'), {
-    details: { name, errors: errors.length },
-  })
+  const missing = new Set(errors.flatMap(({ kind, subject }) => (kind === 'dangling' ? [subject] : [])))
+  const faults = [...missing].flatMap((subject) => faultsOfName(registry, subject))
+  const lines = [...errors.map(stepErrorText), ...faults]
+  throw new KnownError('STEPS_UNRESOLVED', lines.join('\n'), { details: { name, errors: errors.length } })
 }
 
 /** Like {@link resolveWorkflow}, for those who want the errors as values. */
