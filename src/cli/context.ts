@@ -9,6 +9,9 @@ export interface CliContext {
   /** What relative paths are relative to. */
   readonly cwd: string
   readonly log: Log
+  /** The words that run this program: Node, and its main file. */
+  readonly self: readonly string[]
+  readonly user: { readonly platform: string; readonly uid: number }
   /** Aborted by the first Ctrl-C or SIGTERM. */
   readonly signal: AbortSignal
   /** Aborted by the second, just before the process ends: there is time for what is done at once, and for nothing else. */

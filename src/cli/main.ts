@@ -61,6 +61,9 @@ function createContext(options: GlobalOptions, { signal, leaving }: Interruption
     env,
     clock: systemClock,
     cwd: process.cwd(),
+    self: [process.execPath, process.argv[1] ?? ''],
+    // Elsewhere than on POSIX there is no such number, and nobody who may make namespaces.
+    user: { platform: process.platform, uid: process.getuid?.() ?? -1 },
     log: createLog(options.logLevel, (line, level) => stderr(`${level}: ${line}\n`)),
     signal,
     leaving,

@@ -4,6 +4,7 @@ import { type Command, InvalidArgumentError, Option } from 'commander'
 import { KnownError } from '../errors/known-error.ts'
 import type { RunDefinition } from '../flows/run-definition.ts'
 import { defineRegistryRun, type RegistryOptions } from '../flows/run-definition-registry.ts'
+import { defineSiteRun } from '../flows/run-definition-site.ts'
 import type { CliContext } from './context.ts'
 
 type Pairs = Readonly<Record<string, string>>
@@ -44,11 +45,15 @@ export function addSourceOptions(command: Command): Command {
 const builtIn = 'disconnected'
 
 /** @throws KnownError USAGE, WORKFLOW_UNKNOWN, and what reading the source throws */
-export function defineRun(workflow: string, options: SourceOptions, { cwd }: Pick<CliContext, 'cwd'>): RunDefinition {
+export async function defineRun(
+  workflow: string,
+  options: SourceOptions,
+  { cwd }: Pick<CliContext, 'cwd'>,
+): Promise<RunDefinition> {
   const { registry } = options
   if (registry === undefined) {
-    const what = workflow === builtIn ? `${workflow} is not there yet` : `There is no built-in workflow ${workflow}`
-    throw new KnownError('WORKFLOW_UNKNOWN', what, { details: { workflow } })
+    if (workflow === builtIn) return defineSiteRun(resolve(cwd, options.file ?? 'sallyport.yaml'))
+    throw new KnownError('WORKFLOW_UNKNOWN', `There is no built-in workflow ${workflow}`, { details: { workflow } })
   }
   if (options.file !== undefined) {
     throw new KnownError('USAGE', '--file is for the built-in workflow, not for one of a registry')

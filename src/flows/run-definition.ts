@@ -16,9 +16,10 @@ import type { RunDirectory } from '../workflow/run-directory.ts'
 import type { SecretLookup } from '../workflow/secret-store.ts'
 import type { Workflow } from '../workflow/workflow.ts'
 import { type RegistryDefinition, registryKind } from './run-definition-registry.ts'
+import { type SiteDefinition, siteKind } from './run-definition-site.ts'
 
 /** Plain JSON, all of it. Never a secret. */
-export type RunDefinition = RegistryDefinition
+export type RunDefinition = RegistryDefinition | SiteDefinition
 
 /** The value of a parameter of a step, and who decided it. */
 export interface RunParameter {
@@ -66,10 +67,19 @@ export interface OpenHost {
   readonly env: Env
   readonly clock: Clock
   readonly log: Log
+  /** The words that run Sallyport: the program of Node, and its main file. */
+  readonly self: readonly string[]
+  readonly user: { readonly platform: string; readonly uid: number }
 }
 
 const kinds: { readonly [Kind in RunDefinition['kind']]: DefinitionKind<RunDefinition & { kind: Kind }> } = {
   registry: registryKind,
+  disconnected: siteKind,
+}
+
+/** The table has the kind of each definition under its own name, which the types cannot say of a union. */
+function kindOf({ kind }: RunDefinition): DefinitionKind<RunDefinition> {
+  return kinds[kind] as unknown as DefinitionKind<RunDefinition>
 }
 
 /** @throws KnownError for a source that is there and broken */
@@ -78,13 +88,13 @@ export function openDefinition(
   host: OpenHost,
   options: OpenOptions = {},
 ): Promise<OpenedDefinition> {
-  return kinds[definition.kind].open(definition, host, options)
+  return kindOf(definition).open(definition, host, options)
 }
 
 /** True for two runs of the same thing, whatever became of its files in between. */
 export function isSameDefinition(one: RunDefinition, other: RunDefinition): boolean {
   const identityOf = (definition: RunDefinition) =>
-    canonicalJson([definition.kind, kinds[definition.kind].identity(definition)])
+    canonicalJson([definition.kind, kindOf(definition).identity(definition)])
   return identityOf(one) === identityOf(other)
 }
 

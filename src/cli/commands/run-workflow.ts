@@ -54,7 +54,7 @@ export function define(command: Command, host: CommandHost): void {
 async function run(workflow: string, options: Options, context: CliContext): Promise<number> {
   if (options.dryRun) return planWorkflow(workflow, options, context)
   const runs = runsDirectory(options, context)
-  const definition = defineRun(workflow, options, context)
+  const definition = await defineRun(workflow, options, context)
   const opened = await openDefinition(definition, context)
   const request = readSessionRequest(options, opened.workflow)
   const earlier = options.new ? undefined : await unfinishedRun(runs, definition)
