@@ -1,0 +1,90 @@
+import { readFile } from 'node:fs/promises'
+import { dirname, resolve } from 'node:path'
+import { loadSite, type SiteConfig } from '../config/site-configuration.ts'
+import { hasSystemCode, KnownError } from '../errors/known-error.ts'
+import type { Env } from '../host/env.ts'
+import type { SecretLookup } from '../workflow/secret-store.ts'
+import type { DefinitionKind, OpenHost } from './run-definition.ts'
+import { disconnectedWorkflow } from './stages/disconnected.ts'
+import { openLabOf } from './stages/lab-of-run.ts'
+import type { StageParts } from './stages/stage-parts.ts'
+
+/** The built-in workflow, of one site. */
+export interface SiteDefinition {
+  readonly kind: 'disconnected'
+  /** Absolute path of `sallyport.yaml`. */
+  readonly file: string
+  /** What stood in it: what is gone on with where it is not there. */
+  readonly text: string
+}
+
+/** @throws KnownError CONFIG_INVALID, FILE_UNREADABLE */
+export async function defineSiteRun(file: string): Promise<SiteDefinition> {
+  const text = await readFile(file, 'utf8').catch((cause: unknown) => {
+    throw new KnownError('FILE_UNREADABLE', `Cannot read ${file}`, {
+      hint: 'Name the file of the site with -f FILE; sallyport init writes one.',
+      details: { file },
+      cause,
+    })
+  })
+  loadSite({ file, text })
+  return { kind: 'disconnected', file, text }
+}
+
+export const siteKind: DefinitionKind<SiteDefinition> = {
+  identity: ({ file }) => file,
+  async open(kept, host, { isCopyWanted = false }) {
+    const isThere = !isCopyWanted && (await isReadable(kept.file))
+    const definition = isThere ? await defineSiteRun(kept.file) : kept
+    const loaded = loadSite({ file: definition.file, text: definition.text })
+    const workflow = disconnectedWorkflow(partsOf(loaded.site, definition.file, host))
+    return {
+      workflow,
+      definition,
+      from: isThere ? 'source' : 'copy',
+      secrets: secretsOf(loaded.site, { directory: dirname(definition.file), env: host.env }),
+      asksTeardown: loaded.site.teardown === 'ask',
+      preflight: () => Promise.resolve(loaded.findings),
+      parameters: () => [],
+    }
+  },
+}
+
+function partsOf(site: SiteConfig, file: string, { clock, log, env, self, user }: OpenHost): StageParts {
+  const parts = { site, directory: dirname(file), self, clock, log, env }
+  if (site.platform.lab === undefined) return { ...parts, openLab: undefined }
+  return { ...parts, openLab: (context) => openLabOf({ site, user, host: { env, clock } }, context) }
+}
+
+interface SecretPlace {
+  readonly directory: string
+  readonly env: Env
+}
+
+/** Secrets stand where `sallyport.yaml` says, and are read when a step asks for them. */
+function secretsOf({ secrets }: SiteConfig, { directory, env }: SecretPlace): SecretLookup {
+  return async (name) => {
+    const place = secrets[name]
+    if (place?.env !== undefined) return env[place.env]
+    if (place?.file === undefined) return undefined
+    const path = resolve(directory, place.file)
+    try {
+      return (await readFile(path, 'utf8')).trimEnd()
+    } catch (cause) {
+      throw new KnownError('SECRET_ABSENT', `The secret ${name} cannot be read from ${path}`, {
+        details: { secret: name, file: path },
+        cause,
+      })
+    }
+  }
+}
+
+async function isReadable(path: string): Promise<boolean> {
+  try {
+    await readFile(path)
+    return true
+  } catch (error) {
+    if (hasSystemCode(error, 'ENOENT', 'ENOTDIR')) return false
+    throw error
+  }
+}
