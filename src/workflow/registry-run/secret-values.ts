@@ -10,6 +10,10 @@ const userinfo = /\b[a-z][a-z0-9+.-]*:\/\/([^\s/@'"]+)@/gi
 const assignment =
   /^[ \t]*(?:-[ \t]+)?(?:export[ \t]+)?["']?([\w.-]+)["']?[ \t]*[:=][ \t]*(?:"([^"\n]*)"|'([^'\n]*)'|([^\n]*?)),?[ \t]*$/gm
 const privateKey = /-----BEGIN [A-Z0-9 ]*PRIVATE KEY-----[\s\S]*?-----END [A-Z0-9 ]*PRIVATE KEY-----/g
+/** What stands alone in a URL is a token when it is so long. */
+const minTokenLength = 20
+/** Taken out of a log they would take its meaning with them. */
+const ordinary = /^(?:true|false|yes|no|none|null|enabled|disabled|\d{1,5})$/i
 const maxBytes = 256 * 1024
 
 export interface SecretFile {
@@ -23,7 +27,11 @@ export interface SecretFile {
  * Of a file with one line all of it; of one with a structure the values whose names say that they are secret. Anywhere: user
  * and password of a URL, private keys.
  */
-export function secretValuesOf({ name, bytes, isOfCredentials }: SecretFile): readonly string[] {
+export function secretValuesOf(file: SecretFile): readonly string[] {
+  return [...new Set(allValues(file))].filter((value) => value.trim() !== '' && !ordinary.test(value.trim()))
+}
+
+function allValues({ name, bytes, isOfCredentials }: SecretFile): readonly string[] {
   if (bytes.byteLength > maxBytes || bytes.includes(0)) return []
   const text = Buffer.from(bytes).toString('utf8')
   const trimmed = text.trim()
@@ -36,11 +44,11 @@ export function secretValuesOf({ name, bytes, isOfCredentials }: SecretFile): re
   return [...values, ...(isOneLine ? [trimmed] : []), ...assignedValues(text)]
 }
 
-/** Of `https://user:password@host` the password, as it stands and decoded. */
+/** Of `https://user:password@host` the password, as it stands and decoded. The name of a user is none: `ssh://core@host`. */
 function userinfoOf(text: string): readonly string[] {
   return [...text.matchAll(userinfo)].flatMap(([, pair = '']) => {
     const password = pair.includes(':') ? pair.slice(pair.indexOf(':') + 1) : pair
-    return [password, decoded(password)]
+    return pair.includes(':') || pair.length >= minTokenLength ? [password, decoded(password)] : []
   })
 }
 

@@ -1,0 +1,102 @@
+import assert from 'node:assert/strict'
+import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { type TestContext, test } from 'node:test'
+import fc from 'fast-check'
+import { tempDir } from '../../../testkit/temp-dir.ts'
+import { SharedDirectory } from './shared-directory.ts'
+
+interface Place {
+  readonly root: string
+  readonly path: string
+  readonly copy: string
+}
+
+async function place(t: TestContext): Promise<Place> {
+  const root = await tempDir(t)
+  const path = join(root, 'shared')
+  await mkdir(path)
+  return { root, path, copy: join(root, 'state', 'a', '1', 'shared') }
+}
+
+async function contents(path: string): Promise<Record<string, string>> {
+  const names = (await readdir(path)).sort()
+  return Object.fromEntries(
+    await Promise.all(names.map(async (name) => [name, await readFile(join(path, name), 'utf8')])),
+  )
+}
+
+test('what is in the copy replaces all that was there, whatever it was', async (t) => {
+  const files = fc.dictionary(fc.stringMatching(/^[a-z]{1,3}$/), fc.string(), { maxKeys: 5, noNullPrototype: true })
+  await fc.assert(
+    fc.asyncProperty(files, files, async (before, after) => {
+      const { path, copy } = await place(t)
+      for (const [name, text] of Object.entries(before)) await writeFile(join(path, name), text)
+      const shared = new SharedDirectory(path)
+      await shared.lend(copy)
+      assert.deepEqual(await contents(copy), before)
+      await rm(copy, { recursive: true })
+      await mkdir(copy)
+      for (const [name, text] of Object.entries(after)) await writeFile(join(copy, name), text)
+      assert.deepEqual(await shared.takeBack(copy), [])
+      assert.deepEqual(await contents(path), after)
+    }),
+    { numRuns: 20 },
+  )
+})
+
+test('a crash at any moment of a replacement is followed by all of it', async (t) => {
+  const crashes: Readonly<Record<string, (place: Place) => Promise<unknown>>> = {
+    'before it began': () => Promise.resolve(),
+    'with a half of the next': ({ path }) => mkdir(`${path}.next`).then(() => writeFile(`${path}.next/new`, 'ha')),
+    'without the old': async ({ path, copy }) => {
+      await rename(path, `${path}.old`)
+      await mkdir(`${path}.next`)
+      await writeFile(`${path}.next/new`, await readFile(join(copy, 'new')))
+    },
+    // The engine makes the directory where it is not there.
+    'with an empty one in its place': async ({ path }) => {
+      await rename(path, `${path}.old`)
+      await mkdir(path)
+    },
+    'with the old beside the new': async ({ path, copy }) => {
+      await rename(path, `${path}.old`)
+      await mkdir(path)
+      await writeFile(join(path, 'new'), await readFile(join(copy, 'new')))
+    },
+  }
+  for (const [when, crash] of Object.entries(crashes)) {
+    const at = await place(t)
+    await writeFile(join(at.path, 'old'), 'old')
+    await new SharedDirectory(at.path).lend(at.copy)
+    await rm(join(at.copy, 'old'))
+    await writeFile(join(at.copy, 'new'), 'new')
+    await crash(at)
+    const next = new SharedDirectory(at.path)
+    const other = join(at.root, 'other')
+    await next.snapshot(other)
+    assert.deepEqual(await contents(other), { new: 'new' }, when)
+    assert.deepEqual(await contents(at.path), { new: 'new' }, when)
+    assert.deepEqual((await readdir(at.root)).sort(), ['other', 'shared', 'state'], when)
+  }
+})
+
+test('who only reads while a copy is out sees what was there before', async (t) => {
+  const { path, copy, root } = await place(t)
+  const shared = new SharedDirectory(path)
+  await shared.lend(copy)
+  await writeFile(join(copy, 'half'), 'x')
+  await shared.snapshot(join(root, 'observer'))
+  assert.deepEqual(await readdir(join(root, 'observer')), [])
+  await shared.update(copy)
+  assert.deepEqual(await readdir(path), ['half'])
+})
+
+test('a copy that is gone changes nothing', async (t) => {
+  const { path, copy, root } = await place(t)
+  await writeFile(join(path, 'kept'), 'x')
+  await new SharedDirectory(path).lend(copy)
+  await rm(copy, { recursive: true })
+  await new SharedDirectory(path).snapshot(join(root, 'other'))
+  assert.deepEqual(await readdir(path), ['kept'])
+})
