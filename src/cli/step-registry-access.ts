@@ -3,6 +3,7 @@ import { resolve } from 'node:path'
 import type { Command } from 'commander'
 import type { Finding } from '../errors/finding.ts'
 import { KnownError } from '../errors/known-error.ts'
+import { faultsOfName } from '../workflow/step-registry/faulty-files.ts'
 import { loadRegistry } from '../workflow/step-registry/load-registry.ts'
 import type { Registered, Registry, RegistryKind } from '../workflow/step-registry/registry.ts'
 import type { CliContext } from './context.ts'
@@ -76,11 +77,6 @@ export function findParts(registry: Registry, asked: string): readonly FoundPart
     ({ kind: own, part }) => part.name === name && (kind === undefined || own === kind),
   )
   if (found.length > 0) return found
-  throw new KnownError(
-    'STEPS_UNKNOWN',
-    `The registry has no ${kind ?? 'step, chain, workflow or observer'} named ${name}`,
-    {
-      details: { name },
-    },
-  )
+  const absent = `The registry has no ${kind ?? 'step, chain, workflow or observer'} named ${name}`
+  throw new KnownError('STEPS_UNKNOWN', [absent, ...faultsOfName(registry, name)].join('\n  '), { details: { name } })
 }

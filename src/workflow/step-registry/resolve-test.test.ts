@@ -222,6 +222,19 @@ test('what cannot be is told in the words of ci-operator', () => {
   assert.equal(examineWorkflow(registry, 'none').errors.length, 1)
 })
 
+test('a step whose file did not load is told with the fault of that file', () => {
+  const fault = {
+    id: 'steps.field',
+    severity: 'error',
+    summary: 'unknown field "x"',
+    where: { file: '/r/a/a-ref.yaml' },
+  } as const
+  const registry = { ...registryOf({ workflows: { w: { pre: [{ ref: 'a' }] } } }), findings: [fault] }
+  assert.throws(() => resolveWorkflow(registry, 'w'), {
+    message: 'workflow/w: invalid step reference: a\nunknown field "x"',
+  })
+})
+
 const names = ['A', 'B', 'C'] as const
 const level = fc.dictionary(fc.constantFrom(...names), fc.option(fc.constantFrom('1', '2', ''), { nil: undefined }), {
   maxKeys: 3,
