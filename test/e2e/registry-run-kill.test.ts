@@ -1,31 +1,11 @@
 import assert from 'node:assert/strict'
-import { spawn } from 'node:child_process'
-import { once } from 'node:events'
-import { readdir, readFile, writeFile } from 'node:fs/promises'
+import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { type TestContext, test } from 'node:test'
+import { test } from 'node:test'
 import { findByCookie } from '../../src/host/process-cookies.ts'
-import type { ResolvedWorkflow } from '../../src/workflow/step-registry/model.ts'
-import { readWhenThere } from '../../testkit/named-pipe.ts'
-import { type RegistryTrial, registryTrial, smallWorkflow } from '../../testkit/registry-run.ts'
+import { registryTrial, smallWorkflow } from '../../testkit/registry-run.ts'
+import { killAt } from '../../testkit/registry-run-kill.ts'
 import { tempDir } from '../../testkit/temp-dir.ts'
-
-/** Runs it in a process of its own, which is killed as soon as a script writes into the named pipe. */
-async function killAt(t: TestContext, pipe: string, { trial, resolved }: Killed): Promise<void> {
-  const file = join(await tempDir(t), 'resolved.json')
-  await writeFile(file, JSON.stringify(resolved))
-  const child = spawn(process.execPath, ['testkit/registry-run-child.ts', trial.runs, file], { stdio: 'inherit' })
-  const ended = once(child, 'exit')
-  await Promise.race([readWhenThere(pipe), ended])
-  child.kill('SIGKILL')
-  const [, signal] = await ended
-  assert.equal(signal, 'SIGKILL')
-}
-
-interface Killed {
-  readonly trial: RegistryTrial
-  readonly resolved: ResolvedWorkflow
-}
 
 test('after kill -9 in a script the run goes on with it, with what it had written until then', async (t) => {
   const trial = await registryTrial(t)
@@ -42,7 +22,7 @@ test('after kill -9 in a script the run goes on with it, with what it had writte
     },
     post: { 'last-one': 'cat "$SHARED_DIR/to_be_removed"' },
   })
-  await killAt(t, pipe, { trial, resolved })
+  await killAt(t, pipe, { runs: trial.runs, resolved, options: {} })
   const outcome = await trial.run(resolved)
   assert.equal(outcome.outcome, 'succeeded', outcome.why)
   assert.equal(await trial.shared('order'), 'one\nbegun\nagain\n')
@@ -61,7 +41,7 @@ test('an undo that was registered before kill -9 is run by the next teardown', a
       'make-it': `"$SALLYPORT_UNDO" rm '${outside}/made'; echo x >'${outside}/made'; mkfifo '${pipe}'; echo >'${pipe}'; sleep 60`,
     },
   })
-  await killAt(t, pipe, { trial, resolved })
+  await killAt(t, pipe, { runs: trial.runs, resolved, options: {} })
   assert.equal(await readFile(join(outside, 'made'), 'utf8'), 'x\n')
   const outcome = await trial.run(resolved, {}, { mode: 'teardown' })
   assert.equal(outcome.outcome, 'succeeded', outcome.why)

@@ -17,7 +17,7 @@ export function junitOf(state: RunState): string {
   const steps = [...state.steps.values()]
   const test = state.workflow
   const cases: TestCase[] = [
-    ...phaseCases(steps),
+    ...phaseCases(steps, state.isTearingDown),
     ...steps
       .filter(({ attempts, status }) => attempts.length > 0 || status === 'skipped')
       .map((step) => stepCase(step, test)),
@@ -42,22 +42,26 @@ export function junitOf(state: RunState): string {
   ].join('\n')
 }
 
-/** A phase that was not entered has no case. */
-function phaseCases(steps: readonly StepState[]): readonly TestCase[] {
-  const phases: readonly Phase[] = ['pre', 'test', 'post']
-  return phases.flatMap((phase) => {
+const phases: readonly Phase[] = ['pre', 'test', 'post']
+
+/** A phase that was not entered has no case; one that has no steps is entered, too. */
+function phaseCases(steps: readonly StepState[], isTearingDown: boolean): readonly TestCase[] {
+  const cases: TestCase[] = []
+  for (const phase of phases) {
     const own = steps.filter(({ outline }) => outline.phase === phase)
-    if (!own.some(({ attempts, status }) => attempts.length > 0 || status === 'skipped')) return []
-    const failure = own.map(failureOf).filter((text) => text !== undefined)
-    return [
-      {
-        name: `Run multi-stage test ${phase} phase`,
-        seconds: own.reduce((sum, step) => sum + secondsOf(step), 0),
-        output: `The collected steps of multi-stage phase ${phase}.`,
-        ...(failure.length > 0 && { failure: failure.join('\n') }),
-      },
-    ]
-  })
+    const failures = own.map(failureOf).filter((text) => text !== undefined)
+    const isBegun = own.some(({ attempts, status }) => attempts.length > 0 || status === 'skipped')
+    const isDue =
+      phase === 'post' ? isTearingDown : steps.every((step) => step.outline.phase !== 'pre' || isDone(step.status))
+    if (!isBegun && !(own.length === 0 && isDue)) continue
+    cases.push({
+      name: `Run multi-stage test ${phase} phase`,
+      seconds: own.reduce((sum, step) => sum + secondsOf(step), 0),
+      output: `The collected steps of multi-stage phase ${phase}.`,
+      ...(failures.length > 0 && { failure: failures.join('\n') }),
+    })
+  }
+  return cases
 }
 
 function stepCase(step: StepState, test: string): TestCase {
@@ -76,6 +80,10 @@ function failureOf({ status, attempts, outline }: StepState): string | undefined
   const problem = attempts.at(-1)?.problem?.message ?? status
   const what = status === 'timed-out' ? `exceeded the configured timeout: ${problem}` : `failed: ${problem}`
   return `${outline.title} ${what}`
+}
+
+function isDone(status: StepState['status']): boolean {
+  return status === 'succeeded' || status === 'skipped' || status === 'marked-done'
 }
 
 /** Of all attempts, also of those before a crash that ended without an end. */

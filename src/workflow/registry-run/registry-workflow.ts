@@ -25,10 +25,16 @@ export function registryWorkflow(resolved: ResolvedWorkflow, options: RegistryRu
     observers: resolved.observers.map((observer) => workflowObserver(observer, runner)),
     undo,
     teardown: 'always',
-    leases: wantedLeases(resolved).flatMap(({ resource_type: type, env }) =>
-      (options.leases?.[env] ?? '').split(/\s+/).flatMap((name) => (name === '' ? [] : [`${type}=${name}`])),
-    ),
+    leases: leaseNames(run),
   }
+}
+
+/** Each once: a step may want the same one more than once. */
+function leaseNames({ resolved, options }: RegistryRun): readonly string[] {
+  const names = wantedLeases(resolved).flatMap(({ resource_type: type, env }) =>
+    (options.leases?.[env] ?? '').split(/\s+/).flatMap((name) => (name === '' ? [] : [`${type}=${name}`])),
+  )
+  return [...new Set(names)]
 }
 
 /** The same step may stand in `pre` and in `post`. */
