@@ -1,8 +1,5 @@
 /** Whether this machine and this user can have a lab in namespaces: found out by making one, on a small scale. */
-import { hasSystemCode, KnownError } from '../../errors/known-error.ts'
-import { randomId } from '../../host/random.ts'
-import { findProgram, type LabHost, must } from './lab-programs.ts'
-import { inNamespace, makeNamespace, removeNamespace } from './namespaces.ts'
+import { attempt, findProgram, type LabHost } from './lab-programs.ts'
 import { closedRules } from './packet-counters.ts'
 
 export type LabMode =
@@ -36,7 +33,7 @@ interface Obstacle {
   readonly remedy: string
 }
 
-const packages: Readonly<Record<string, string>> = { ip: 'iproute2', nft: 'nftables' }
+const packages: Readonly<Record<string, string>> = { ip: 'iproute2', nft: 'nftables', unshare: 'util-linux' }
 
 async function whyNotHere(host: LabHost, { platform, uid }: LabUser): Promise<Obstacle | undefined> {
   if (platform !== 'linux') {
@@ -51,21 +48,26 @@ async function whyNotHere(host: LabHost, { platform, uid }: LabUser): Promise<Ob
   return undefined
 }
 
+/**
+ * Makes a namespace, a cable and the rules as a lab does. In a mount namespace that ends with the script, where /run is another:
+ * nothing has to be removed, also when somebody is killed.
+ */
+const trial = `
+set -e
+mount --make-rprivate /
+mount -t tmpfs tmpfs /run
+[ -w /etc ] || { echo '/etc cannot be written' >&2; exit 1; }
+ip netns add trial
+ip -n trial link add trial0 type veth peer name trial1
+ip netns exec trial nft -f -
+`
+
 /** A container may run as root and not be allowed to; a kernel may lack a part; /etc may be read-only. */
 async function whyNotMade(host: LabHost): Promise<Obstacle | undefined> {
-  const name = `sallyport-probe-${randomId().slice(0, 12)}`
-  try {
-    await makeNamespace(host, name, {})
-    await must(host, ['ip', '-n', name, 'link', 'add', 'probe0', 'type', 'veth', 'peer', 'name', 'probe1'])
-    await must(host, inNamespace(name, ['nft', '-f', '-']), closedRules('198.18.0.0/25'))
-    return undefined
-  } catch (error) {
-    // ENOENT is what Node.js says when it makes a folder and those above it in a file system that is read-only.
-    if (!(error instanceof KnownError) && !hasSystemCode(error, 'EROFS', 'EACCES', 'EPERM', 'ENOENT')) throw error
-    const remedy =
-      'In a container give it --privileged, or CAP_SYS_ADMIN and CAP_NET_ADMIN, with an /etc that can be written; otherwise use another machine.'
-    return { why: error.message, remedy }
-  } finally {
-    await removeNamespace(host, name)
-  }
+  const argv = ['unshare', '--mount', '--net', '--', '/bin/sh', '-c', trial]
+  const { status, stdout, stderr } = await attempt(host, argv, closedRules('198.18.0.0/25'))
+  if (status === 0) return undefined
+  const words = (stderr || stdout).trim().split('\n')[0] || `a trial ended with status ${status}`
+  const needs = 'CAP_SYS_ADMIN and CAP_NET_ADMIN, with an /etc that can be written'
+  return { why: words, remedy: `In a container give it --privileged, or ${needs}; otherwise use another machine.` }
 }
