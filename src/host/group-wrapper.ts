@@ -4,7 +4,8 @@
  * - File 0 is held open by who started it: at its end nobody is there any more, and the watcher ends the group.
  * - Output goes through `cat`: scripts write to /dev/stderr, which cannot be opened where it is a socket, as Node makes them.
  *   When nobody reads any more, output goes nowhere, so that a script can clean up and speak.
- * - The status of the program is written to a file as soon as it is known, and then to file 3.
+ * - File 3 hears `started` when signals reach the program and are not lost between a fork and its end, and then its status.
+ *   That is written to a file first, as soon as it is known.
  *
  * The program is run in the foreground: a shell lets its background jobs ignore SIGINT. It is in a shell of its own, because what a
  * shell says of a signal that ended its program is no output of that program.
@@ -13,7 +14,7 @@ export const groupWrapper = `
 __sp_file=$1 __sp_grace=$2 __sp_rest=$3
 shift 3
 exec 4<&0 </dev/null
-trap : HUP INT QUIT TERM USR1
+trap : HUP INT QUIT TERM
 (
   trap '' HUP INT QUIT TERM
   read -r __sp_line <&4
@@ -38,8 +39,8 @@ trap : HUP INT QUIT TERM USR1
 ) >/dev/null 2>&1 3>&- &
 __sp_watcher=$!
 {
-  trap : HUP INT QUIT TERM USR1
-  (exec 2>&1 3>&- 4<&-; exec "$@")
+  trap : HUP INT QUIT TERM
+  (echo started >&3; exec 2>&1 3>&- 4<&-; exec "$@")
   __sp_status=$?
   if [ -n "$__sp_file" ]; then
     __sp_word=$__sp_status

@@ -18,9 +18,10 @@ export interface GroupSpec {
   /** What the group has to end, and what its program leaves behind has, when this process is gone. */
   readonly graceMs: number
   readonly restGraceMs: number
-  /** A promise: nothing is read until it is there, so the program waits, too. */
-  readonly onOutput: (chunk: Uint8Array) => void | Promise<void>
 }
+
+/** A promise: nothing is read until it is there, so the program waits, too. */
+export type TakeOutput = (chunk: Uint8Array) => void | Promise<void>
 
 export interface ProgramEnd {
   /** As a shell gives it. */
@@ -39,6 +40,8 @@ export interface ProcessGroup {
   readonly ended: Promise<ProgramEnd | undefined>
   /** The leader is gone, and there will be no more output. */
   readonly closed: Promise<void>
+  /** Begins to read what it prints. Until then the program waits when the pipe is full, and nothing is closed. */
+  read(take: TakeOutput): void
   /** To all processes of the group; false where there is none. What is stopped goes on, so that it can obey. */
   signal(name: NodeJS.Signals): boolean
   /** Whether any process of the group is there. Zombies do not count, where there is /proc. */
@@ -52,7 +55,7 @@ export interface ProcessGroup {
  * @throws KnownError PROGRAM_FAILED where it cannot be started
  */
 export async function spawnGroup(spec: GroupSpec): Promise<ProcessGroup> {
-  const { argv, exitFile, onOutput } = spec
+  const { argv, exitFile } = spec
   const [program = ''] = argv
   const fail = (why: string, cause?: unknown) =>
     new KnownError('PROGRAM_FAILED', `${program}: cannot be run: ${why}`, { details: { program }, cause })
@@ -66,13 +69,14 @@ export async function spawnGroup(spec: GroupSpec): Promise<ProcessGroup> {
   child.stdin?.on('error', () => undefined)
   const pid = child.pid ?? 0
   const closed = new Promise<void>((resolve) => child.once('close', () => resolve()))
-  const ended = endOf(child)
-  readOutput(child, onOutput)
+  const course = courseOf(child)
+  await course.started
   return {
     pid,
     started: processStat(pid)?.started,
-    ended,
+    ended: course.ended,
     closed,
+    read: (take) => readOutput(child, take),
     signal: (name) => signalGroup(pid, name),
     isAlive: () => isGroupAlive(pid),
   }
@@ -107,21 +111,33 @@ function isRunnable(program: string, { env, cwd = '.' }: GroupSpec): boolean {
   })
 }
 
+interface Course {
+  /** Signals reach the program from now on, or its group is gone. */
+  readonly started: Promise<void>
+  readonly ended: Promise<ProgramEnd | undefined>
+}
+
 /** What the wrapper says of the program. */
-function endOf(child: ChildProcess): Promise<ProgramEnd | undefined> {
-  return new Promise((resolve) => {
-    const status = child.stdio[3]
+function courseOf(child: ChildProcess): Course {
+  const started = Promise.withResolvers<void>()
+  const ended = Promise.withResolvers<ProgramEnd | undefined>()
+  const words = child.stdio[3]
+  words?.on('error', () => undefined)
+  if (words && 'setEncoding' in words) {
     let text = ''
-    status?.on('error', () => undefined)
-    if (status && 'setEncoding' in status) {
-      status.setEncoding('latin1')
-      status.on('data', (more: string) => {
-        text += more
-        if (text.endsWith('\n')) resolve(endWith(Number(text)))
-      })
-      status.on('close', () => resolve(undefined))
-    }
-  })
+    words.setEncoding('latin1')
+    words.on('data', (more: string) => {
+      text += more
+      if (/^started\n/.test(text)) started.resolve()
+      const [, status] = /^started\n(\d+)\n$/.exec(text) ?? []
+      if (status !== undefined) ended.resolve(endWith(Number(status)))
+    })
+    words.on('close', () => {
+      started.resolve()
+      ended.resolve(undefined)
+    })
+  }
+  return { started: started.promise, ended: ended.promise }
 }
 
 function endWith(status: number): ProgramEnd {
@@ -129,10 +145,10 @@ function endWith(status: number): ProgramEnd {
   return { status, ...(signal !== undefined && { signal }) }
 }
 
-function readOutput({ stdout }: ChildProcess, onOutput: GroupSpec['onOutput']): void {
+function readOutput({ stdout }: ChildProcess, take: TakeOutput): void {
   stdout?.on('error', () => undefined)
   stdout?.on('data', (chunk: Uint8Array) => {
-    const taken = onOutput(chunk)
+    const taken = take(chunk)
     if (taken === undefined) return
     stdout.pause()
     void taken.finally(() => stdout.resume())

@@ -2,7 +2,7 @@ import { KnownError } from '../../errors/known-error.ts'
 import type { Clock } from '../../host/clock.ts'
 import type { Env } from '../../host/env.ts'
 import { cookieName } from '../../host/process-cookies.ts'
-import { type ProcessGroup, spawnGroup } from '../../host/spawn-group.ts'
+import { type ProcessGroup, spawnGroup, type TakeOutput } from '../../host/spawn-group.ts'
 
 /** What of a program's group is left when it has ended has so long to end, too. */
 const defaultRestGraceMs = 5_000
@@ -36,7 +36,7 @@ export interface ProcessSpec {
 export interface ProcessControls {
   readonly clock: Clock
   /** Standard output and error as they come. A promise makes the program wait. */
-  readonly onOutput: (chunk: Uint8Array) => void | Promise<void>
+  readonly onOutput: TakeOutput
   /** `started` with `pid` is that of one process only; undefined where there is no /proc. */
   readonly onStart?: (process: { readonly pid: number; readonly started?: string }) => void
   readonly onSilence?: (forMs: number) => void
@@ -75,7 +75,6 @@ export async function runProcess(spec: ProcessSpec, controls: ProcessControls): 
       ...spec,
       env: { ...spec.env, ...(spec.cookie !== undefined && { [cookieName]: spec.cookie }) },
       restGraceMs: run.restGraceMs,
-      onOutput: (chunk) => run.take(chunk),
     })
     return await run.watch(group)
   } catch (error) {
@@ -104,7 +103,7 @@ class ProcessRun {
     this.#lastOutput = this.#startedAt
   }
 
-  take(chunk: Uint8Array): ReturnType<ProcessControls['onOutput']> {
+  #take(chunk: Uint8Array): ReturnType<TakeOutput> {
     this.#lastOutput = this.#controls.clock.now()
     if (this.#failure !== undefined) return
     try {
@@ -129,6 +128,7 @@ class ProcessRun {
     this.#listen(kill, () => this.#kill(group, 'cancelled'))
     if (timeoutMs !== undefined) this.#undo.push(clock.after(timeoutMs, () => this.#end(group, 'timeout')))
     this.#watchSilence(group)
+    group.read((chunk) => this.#take(chunk))
     const end = await group.ended
     const durationMs = clock.now() - this.#startedAt
     this.#forget()
