@@ -27,6 +27,8 @@ export interface StepOutline {
 /** How to take away again what a step is about to make. `kind` names who knows how; the rest are its values, never secrets. */
 export interface UndoRecord {
   readonly kind: string
+  /** What it is, for people: `network namespace demo-closed`. */
+  readonly what?: string
   /** What belongs together when only a part is taken away: `bootstrap`, `bastion`, … */
   readonly scope?: string
   readonly values: JsonRecord
@@ -218,6 +220,7 @@ export interface RunExported {
 
 export interface RunImported {
   readonly type: 'run.imported'
+  /** On which it was exported. */
   readonly host: string
   /** Of the file that it came in. */
   readonly digest: string

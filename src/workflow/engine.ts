@@ -8,7 +8,7 @@ import { join } from 'node:path'
 import { KnownError } from '../errors/known-error.ts'
 import type { Clock } from '../host/clock.ts'
 import { acquireLock } from '../host/lock.ts'
-import type { JournalEvent, RunEvent, SessionOutcome, Site, StepOutline } from '../journal/events.ts'
+import type { JournalEvent, RunEvent, SessionOutcome, Site, StepOutline, UndoRecord } from '../journal/events.ts'
 import type { RunState } from '../journal/run-state.ts'
 import type { ProcessRunner } from './attempt.ts'
 import { type Asked, type Decision, decide, type PlannedStep, remains } from './decide.ts'
@@ -153,7 +153,8 @@ class Session {
       lastUndo += 1
       return lastUndo
     }
-    const shared = { attempts, state: journal.state, write, onText: settings.onText, nextUndo }
+    const described = (record: UndoRecord) => describedBy(workflow, record)
+    const shared = { attempts, state: journal.state, write, onText: settings.onText, nextUndo, described }
     this.#steps = new StepRunner({ ...shared, signal })
     this.#undo = new UndoRunner({ ...shared, handlers: workflow.undo })
     this.#observers = new ObserverGroup(workflow.observers, shared)
@@ -317,6 +318,11 @@ class Session {
     const written = await this.#journal.append(event, { at: this.#settings.host.clock.now(), isFlushed })
     this.#settings.onEvent?.(written, this.#state)
   }
+}
+
+function describedBy({ undo }: Workflow, record: UndoRecord): UndoRecord {
+  const what = record.what ?? undo[record.kind]?.describe(record.values)
+  return what === undefined ? record : { ...record, what }
 }
 
 function hasSameSteps(state: RunState, steps: readonly StepOutline[]): boolean {

@@ -27,6 +27,8 @@ export interface JournalWriter {
   readonly onText: ((step: string, text: Uint8Array) => void) | undefined
   /** 1, 2, 3, …: each number once. */
   readonly nextUndo: () => number
+  /** The record with what it is, for people. */
+  readonly described: (record: UndoRecord) => UndoRecord
 }
 
 /** Runs steps, one attempt at a time, and writes down how they go. */
@@ -165,7 +167,8 @@ export class StepRunner {
           throw new KnownError('STEP_OUTPUT', `${step} puts a secret into an undo record`)
         }
         const undo = this.#host.nextUndo()
-        await write({ type: 'undo.recorded', step, attempt, undo, record, ...(where && { where }) })
+        const described = this.#host.described(record)
+        await write({ type: 'undo.recorded', step, attempt, undo, record: described, ...(where && { where }) })
       },
       onText: (text) => onText?.(step, text),
     }

@@ -75,7 +75,7 @@ export class UndoRunner {
   async #hide(record: UndoRecord, undo: number): Promise<UndoRecord> {
     const { secrets, secretStore } = this.#host.attempts
     const text = JSON.stringify(record.values)
-    if (secrets.clean(text) === text) return record
+    if (secrets.clean(text) === text) return this.#host.described(record)
     const secret = `undo-${undo}`
     await secretStore.keep(secret, text)
     return { ...record, values: { secret } }

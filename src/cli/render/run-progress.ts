@@ -5,7 +5,7 @@ import type { RunState, StepState } from '../../journal/run-state.ts'
 import type { CliContext } from '../context.ts'
 import { formatDuration } from './quantities.ts'
 import { statusMark } from './run-show.ts'
-import { progressText } from './run-view.ts'
+import { progressText, undoText } from './run-view.ts'
 
 export type ProgressOutput = Pick<CliContext, 'stderr' | 'isTerminal' | 'clock' | 'json' | 'emitEvent'>
 
@@ -145,8 +145,5 @@ const stamp = /^\d{4}-\d{2}-\d{2}T[\d:.]+Z /
 function undoName(state: RunState, id: number): string {
   const record = state.undo.get(id)?.record
   if (record === undefined) return `record ${id}`
-  const values = Object.values(record.values).map((value) =>
-    typeof value === 'string' ? value : JSON.stringify(value),
-  )
-  return `${record.kind} ${values.join(' ')}`
+  return undoText(record)
 }

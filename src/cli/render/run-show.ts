@@ -24,7 +24,7 @@ export function renderRun(view: RunView, { tail }: RunDetails): string {
 
 /** What is printed at the end of `run`: the steps were told while they ran. */
 export function renderEnd(view: RunView, { tail }: RunDetails): string {
-  return `${[headline(view), ...problemLines(view, tail), ...undoLines(view.undo), `  next: ${view.next}`].join('\n')}\n`
+  return `${[headline(view), ...problemLines(view, tail), ...stuckLines(view.undo), `  next: ${view.next}`].join('\n')}\n`
 }
 
 /** `failed: make-network of ipi-aws, run 20261121T160000-ab12: …`. */
@@ -141,11 +141,18 @@ export function statusMark(status: StepStatus): string {
   return marks[status]
 }
 
+/** At the end of a session only what could not be taken away; `run show` has the rest. */
+function stuckLines(undo: readonly UndoView[]): readonly string[] {
+  const stuck = undo.filter(({ problem }) => problem !== undefined)
+  if (stuck.length > 0) return undoLines(stuck)
+  return undo.length === 0 ? [] : [`  it made ${count(undo.length, 'thing')}; sallyport run show lists them`]
+}
+
 function undoLines(undo: readonly UndoView[]): readonly string[] {
   if (undo.length === 0) return []
-  const lines = undo.map(({ undo: id, kind, what, step, scope, problem }) => {
+  const lines = undo.map(({ undo: id, what, step, scope, problem }) => {
     const of = scope === undefined ? '' : `, scope ${scope}`
-    return `    ${id}  ${kind}: ${what} (${step}${of})${problem ? `; not taken away: ${firstLine(problem.message)}` : ''}`
+    return `    ${id}  ${what} (${step}${of})${problem ? `; not taken away: ${firstLine(problem.message)}` : ''}`
   })
   return [`  ${count(undo.length, 'thing')} to take away still:`, ...lines]
 }

@@ -1,7 +1,7 @@
 /** A run as people and `--json` are shown it. Plain JSON. */
 import { hostname } from 'node:os'
 import { isLocked } from '../../host/lock.ts'
-import type { Site, StepProblem } from '../../journal/events.ts'
+import type { Site, StepProblem, UndoRecord } from '../../journal/events.ts'
 import type { Attempt, RunState, StepState, StepStatus, UndoState } from '../../journal/run-state.ts'
 import type { KnownRun } from '../../workflow/known-runs.ts'
 import { isDone, isTakenDown, type RunStatus, runStatus } from '../../workflow/run-status.ts'
@@ -159,11 +159,17 @@ export function progressText({ note, done, total, unit = '' }: Omit<NonNullable<
 
 function viewUndo({ id, step, record, status, problem }: UndoState): readonly UndoView[] {
   if (status === 'done') return []
-  const { kind, scope, values } = record
-  const what = Object.entries(values)
-    .map(([name, value]) => `${name} ${typeof value === 'string' ? value : JSON.stringify(value)}`)
-    .join(', ')
+  const { kind, scope } = record
+  const what = undoText(record)
   return [{ undo: id, step, kind, ...(scope !== undefined && { scope }), what, status, ...(problem && { problem }) }]
+}
+
+/** What there is to take away, for people; by its values where nobody said. */
+export function undoText({ kind, what, values }: UndoRecord): string {
+  const all = Object.entries(values).map(
+    ([name, value]) => `${name} ${typeof value === 'string' ? value : JSON.stringify(value)}`,
+  )
+  return what ?? `${kind}: ${all.join(', ')}`
 }
 
 /** One line: what a tired administrator types next. */

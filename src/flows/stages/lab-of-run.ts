@@ -47,16 +47,22 @@ function labIdOf(site: string, run: string): string {
     .replaceAll(/[^a-z0-9]/g, '0')}`
 }
 
-const kinds = ['lab-namespace', 'lab-directory', 'lab-file', 'lab-process']
+/** By kind, what it is called. */
+const kinds: Readonly<Record<string, string>> = {
+  'lab-namespace': 'network namespace',
+  'lab-directory': 'directory',
+  'lab-file': 'file',
+  'lab-process': 'process',
+}
 
 export function labUndo({ clock, env }: Pick<StageParts, 'clock' | 'env'>): Readonly<Record<string, UndoHandler>> {
-  return Object.fromEntries(kinds.map((kind) => [kind, undoOf(kind, { clock, env })]))
+  return Object.fromEntries(Object.keys(kinds).map((kind) => [kind, undoOf(kind, { clock, env })]))
 }
 
 function undoOf(kind: string, host: Pick<StageParts, 'clock' | 'env'>): UndoHandler {
   const recordOf = (values: JsonRecord): UndoRecord => ({ ...(values as Record<string, string>), kind })
   return {
-    describe: (values) => `${kind.replace('lab-', '')} ${String(values['name'] ?? values['path'] ?? '')}`,
+    describe: (values) => `${kinds[kind]} ${String(values['name'] ?? values['path'] ?? '')}`,
     async remove(values, context) {
       context.print(`${await removeFromLab(host, recordOf(values))}\n`)
       const remains = await remainsInLab(recordOf(values))
