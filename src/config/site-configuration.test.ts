@@ -68,6 +68,12 @@ test('the smallest site loads, with the defaults of the installer', () => {
   })
 })
 
+test('a channel also has versions of the minors before its own', () => {
+  for (const channel of ['eus-4.20', 'stable-4.18']) {
+    assert.deepEqual(complaints(replaced('4.18.9\n', `4.18.9\n  channel: ${channel}\n`)), [])
+  }
+})
+
 const wrong: Readonly<Record<string, readonly [from: string, to: string, ...expected: string[]]>> = {
   'an unknown field, with the nearest name': [
     'baseDomain:',

@@ -86,6 +86,13 @@ test('a field that is changed in place leaves every other letter as it was', () 
   )
 })
 
+test('how the file is laid out is left alone, too', () => {
+  const odd =
+    'kind:   Site # ours\nname:  "c1"\n\n\nbaseDomain: a.lab\nvariant: disconnected\nplatform: {none:   {}}\nrelease: {version:  4.18.9}\nmirror:\n    registry: m.lab/a\ncluster: {}\n'
+  const edited = editSite({ file: 's.yaml', text: odd }, [{ field: 'release.version', value: '4.18.10' }])
+  assert.equal(edited, odd.replace('4.18.9', '4.18.10'))
+})
+
 test('a field that is added leaves comments, order and values', () => {
   const text = `# mine\n${renderSiteTemplate(answers)}`
   const edited = editSite({ file: 's.yaml', text }, [

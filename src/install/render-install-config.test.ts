@@ -35,7 +35,7 @@ const release = '{"auths":{"quay.io":{"auth":"cTpy"},"cloud.openshift.com":{"aut
 const material: InstallConfigMaterial = {
   version: '4.18.9',
   pullSecrets: { mirror, release },
-  secretOf: (name) => (name === 'login' ? 'admin:pass:w@rd' : undefined),
+  secretOf: (name) => (name === 'login' ? 'admin:pass:w@rd%41' : undefined),
 }
 
 const rendered = (wish: Wish = {}, over: Partial<InstallConfigMaterial> = {}) => {
@@ -66,6 +66,7 @@ test('mirrors stand in the field that the installer of the version reads, and ne
     { source: 'quay.io/openshift-release-dev/ocp-v4.0-art-dev', mirrors: ['mirror.lab:8443/ocp4/openshift/release'] },
   ])
   assert.deepEqual(older.imageContentSources, newer.imageDigestSources)
+  assert.ok(rendered({}, { version: '4.14.0' }).imageDigestSources)
   assert.deepEqual([newer.imageContentSources, older.imageDigestSources], [undefined, undefined])
 })
 
@@ -85,8 +86,8 @@ test('the proxy has its login in its URL, and the mirror is reached without it',
     more: 'proxy: {url: "http://proxy.lab:3128", credentials: login, noProxy: [.example.com]}\n',
   })
   assert.deepEqual(proxy, {
-    httpProxy: 'http://admin:pass%3Aw%40rd@proxy.lab:3128',
-    httpsProxy: 'http://admin:pass%3Aw%40rd@proxy.lab:3128',
+    httpProxy: 'http://admin:pass%3Aw%40rd%2541@proxy.lab:3128',
+    httpsProxy: 'http://admin:pass%3Aw%40rd%2541@proxy.lab:3128',
     noProxy: '.example.com,mirror.lab',
   })
 })
@@ -121,7 +122,7 @@ test('logins of a vCenter come from its secret', () => {
     'name: a, region: r, zone: z, server: vc.lab, topology: {datacenter: d, computeCluster: /d/host/c, datastore: /d/datastore/s, networks: [n]}'
   const platform = `vsphere: {vcenters: [{server: vc.lab, datacenters: [d], credentials: login}], failureDomains: [{${domain}}]}`
   const [vcenter] = rendered({ platform }).platform.vsphere.vcenters
-  assert.deepEqual(vcenter, { server: 'vc.lab', datacenters: ['d'], user: 'admin', password: 'pass:w@rd' })
+  assert.deepEqual(vcenter, { server: 'vc.lab', datacenters: ['d'], user: 'admin', password: 'pass:w@rd%41' })
 })
 
 test('authorities are joined, each once, and nothing stands behind the last', async () => {
