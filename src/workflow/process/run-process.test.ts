@@ -299,7 +299,7 @@ test('nothing is left when who started it is killed, and the exit file tells tha
 }, async (t) => {
   const folder = await tempDir(t)
   const script = [
-    `trap 'echo cleaning; echo cleaned >"${folder}/cleaned"; exit 0' TERM`,
+    `trap 'for i in 1 2 3 4 5; do echo cleaning; sleep 0.02; done; echo cleaned >"${folder}/cleaned"; exit 0' TERM`,
     `(trap '' TERM; sleep 1000) & sleep 1000 & echo ready; wait`,
   ].join('\n')
   const file = fileURLToPath(new URL('../../../testkit/process-child.ts', import.meta.url))
