@@ -39,7 +39,9 @@ export async function podmanSite(t: Cleanup, program: string): Promise<Container
 }
 
 function copyProgram(path: string, { tree, name }: { readonly tree: string; readonly name: string }): void {
-  const libraries = execFileSync('ldd', [path], { encoding: 'utf8' }).matchAll(/(\/\S+) \(0x/g)
+  // The loader then says what it would load, and runs nothing (ld.so(8)).
+  const listed = execFileSync(path, [], { encoding: 'utf8', env: { LD_TRACE_LOADED_OBJECTS: '1' } })
+  const libraries = listed.matchAll(/(\/\S+) \(0x/g)
   copyInto(path, join(tree, 'bin', name))
   for (const [, library = ''] of libraries) copyInto(library, join(tree, library))
 }

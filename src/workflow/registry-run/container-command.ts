@@ -6,8 +6,6 @@ import type { ContainerOptions, RegistryRunOptions } from './run-options.ts'
 
 /** Where ci-operator mounts the cluster profile, and where some scripts look for it without asking. */
 export const profileMount = '/var/run/secrets/ci.openshift.io/cluster-profile'
-/** In front of the image in which an undo command is to run, as the first word of its record. */
-export const imageMark = 'sallyport-image:'
 /** Where the tools of `cli` are, behind those of the image (openshift/ci-tools: cmd/entrypoint-wrapper `manageCLI`). */
 const withCli = ['/bin/sh', '-c', 'PATH="$PATH:$CLI_DIR"; export PATH; exec "$@"', 'sh']
 /** podman needs them itself: the container gets its own in another way. */
@@ -22,15 +20,6 @@ export interface ContainerOrder {
   /** At the same paths within. */
   readonly writable: readonly string[]
   readonly literal: LiteralStep
-}
-
-/** What a step names its image: by a tag of the release, or in full. */
-export function imageKey({ from, from_image: image }: LiteralStep): string {
-  return image === undefined ? (from ?? '') : `${image.namespace}/${image.name}:${image.tag}`
-}
-
-export function imageOf(literal: LiteralStep, { images, image }: ContainerOptions): string | undefined {
-  return images[imageKey(literal)] ?? image
 }
 
 /**

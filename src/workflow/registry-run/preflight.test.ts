@@ -35,6 +35,21 @@ test('an image that steps depend on is asked for once, and given by its variable
   assert.match(findings[0] ?? '', /release:latest, which use-it \(and 1 more\) wants in RELEASE/)
   assert.deepEqual(await found(resolved, { dependencies: { RELEASE: 'a@b' } }), [])
   assert.deepEqual(await found(resolved, { dependencies: { 'release:latest': 'a@b' } }), [])
+  assert.deepEqual(await found(resolved, { releaseImages: { latest: 'a@b' } }), [])
+})
+
+test('a variable of ci-operator that a script uses, and nobody gives, is told of', async (t) => {
+  const resolved = await smallWorkflow(t, {
+    pre: { 'use-it': `cat "\${CLUSTER_PROFILE_DIR}/pull-secret"; echo $LEASED_RESOURCE` },
+    test: { 'has-default': `echo "\${LEASED_RESOURCE:-none} $RELEASE_IMAGE_LATEST_FROM_BUILD_FARM"` },
+  })
+  const findings = await found(resolved)
+  assert.deepEqual(findings, [
+    'warning run.variable-absent: use-it uses $CLUSTER_PROFILE_DIR, which nobody gives',
+    'warning run.variable-absent: use-it uses $LEASED_RESOURCE, which nobody gives',
+  ])
+  const clusterProfileDir = await tempDir(t)
+  assert.deepEqual(await found(resolved, { clusterProfileDir, leases: { LEASED_RESOURCE: 'us-east-2' } }), [])
 })
 
 test('as many leases are asked for as steps declare', async (t) => {
@@ -83,6 +98,8 @@ test('a duration that is none is found before anything runs', async (t) => {
   const resolved = await smallWorkflow(t, { test: { 'use-it': ':' } })
   const [step] = resolved.test
   assert.ok(step)
-  const broken = { ...resolved, test: [{ ...step, literal: { ...step.literal, timeout: 'soon' } }] }
-  assert.match((await found(broken))[0] ?? '', /run.duration-invalid: use-it: timeout is soon/)
+  for (const timeout of ['soon', 600]) {
+    const broken = { ...resolved, test: [{ ...step, literal: { ...step.literal, timeout } }] }
+    assert.match((await found(broken))[0] ?? '', /run.duration-invalid: use-it: timeout is (?:soon|600)/)
+  }
 })

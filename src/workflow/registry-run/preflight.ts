@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { type Finding, finding } from '../../errors/finding.ts'
 import { goDurationMs } from '../export/go-duration.ts'
 import type { LiteralStep, ResolvedStep, ResolvedWorkflow } from '../step-registry/model.ts'
-import { imageKey, imageOf } from './container-command.ts'
+import { imageKey, imageOf } from './container-image.ts'
 import { credentialMounts, credentialName } from './credential-mounts.ts'
 import type { RegistryRunOptions } from './run-options.ts'
 import { dependencyValue, type RegistryRun, wantedLeases } from './script-environment.ts'
@@ -17,6 +17,7 @@ export async function preflight(resolved: ResolvedWorkflow, options: RegistryRun
     ...steps.flatMap(absentParameters),
     ...absentDependencies(steps, run),
     ...absentLeases(run),
+    ...absentVariables(scripts, run),
     ...scripts.flatMap(badDurations),
     ...(await absentProfile(run)),
     ...(await absentCredentials(scripts, options)),
@@ -43,14 +44,43 @@ function absentDependencies(steps: readonly ResolvedStep[], run: RegistryRun): r
       .filter((dependency) => dependencyValue(dependency, run) === undefined)
       .map(({ name, env }) => ({ name, env, as: literal.as })),
   )
-  return onePerKey(absent, ({ name, env }) => `${env}=${name}`).map(({ first: { name, env }, all }) =>
-    finding({
+  return onePerKey(absent, ({ name }) => name).map(({ first: { name }, all }) => {
+    const [, release] = /^release:(.+)$/.exec(name) ?? []
+    const variables = [...new Set(all.map(({ env }) => env))].join(', ')
+    return finding({
       id: 'run.dependency-absent',
       severity: 'error',
-      summary: `Nobody gives the image ${name}, which ${listed(all.map(({ as }) => as))} wants in ${env}`,
-      remedy: `Give its pull specification with --dependency ${env}=PULLSPEC, or --dependency ${name}=PULLSPEC.`,
-    }),
-  )
+      summary: `Nobody gives the image ${name}, which ${listed(all.map(({ as }) => as))} wants in ${variables}`,
+      remedy: `Give its pull specification with ${release === undefined ? `--dependency ${name}` : `--release-image ${release}`}=PULLSPEC.`,
+    })
+  })
+}
+
+/** What ci-operator sets and scripts use that is not given: with `set -u` they end there. */
+function absentVariables(scripts: readonly LiteralStep[], { resolved, options }: RegistryRun): readonly Finding[] {
+  const { clusterProfileDir, clusterType, leases = {}, releaseImages = {} } = options
+  const flags = {
+    ...(!clusterProfileDir &&
+      resolved.clusterProfile === undefined && { CLUSTER_PROFILE_DIR: '--cluster-profile DIR' }),
+    ...(!clusterType && resolved.clusterProfile === undefined && { CLUSTER_TYPE: '--cluster-type TYPE' }),
+    ...(!leases['LEASED_RESOURCE'] && { LEASED_RESOURCE: '--leased-resource LEASED_RESOURCE=NAME' }),
+    ...(!releaseImages['latest'] && { RELEASE_IMAGE_LATEST: '--release-image latest=PULLSPEC' }),
+    ...(!releaseImages['initial'] && { RELEASE_IMAGE_INITIAL: '--release-image initial=PULLSPEC' }),
+  }
+  const demanded = new Set(wantedLeases(resolved).map(({ env }) => env))
+  return Object.entries(flags).flatMap(([name, flag]) => {
+    if (demanded.has(name)) return []
+    const users = scripts.filter((literal) => usesVariable(literal, name))
+    if (users.length === 0) return []
+    const summary = `${listed(users.map(({ as }) => as))} uses $${name}, which nobody gives`
+    return [finding({ id: 'run.variable-absent', severity: 'warning', summary, remedy: `Give it with ${flag}.` })]
+  })
+}
+
+function usesVariable({ commands, env = [], dependencies = [] }: LiteralStep, name: string): boolean {
+  const isDeclared = env.some((each) => each.name === name) || dependencies.some((each) => each.env === name)
+  // With a default of its own it does without: ${NAME:-…}, ${NAME-…}.
+  return !isDeclared && new RegExp(`\\$(?:${name}\\b|\\{${name}(?![\\w]|:?[-+=?]))`).test(commands)
 }
 
 function absentLeases({ resolved, options }: RegistryRun): readonly Finding[] {
@@ -70,17 +100,13 @@ function absentLeases({ resolved, options }: RegistryRun): readonly Finding[] {
 }
 
 function badDurations({ as, timeout, grace_period: grace }: LiteralStep): readonly Finding[] {
-  return Object.entries({ timeout, grace_period: grace }).flatMap(([name, value]) =>
-    value === undefined || goDurationMs(value) !== undefined
-      ? []
-      : [
-          finding({
-            id: 'run.duration-invalid',
-            severity: 'error',
-            summary: `${as}: ${name} is ${value}, which is no duration such as 1h30m`,
-          }),
-        ],
-  )
+  return Object.entries({ timeout, grace_period: grace }).flatMap(([name, value]) => {
+    const isMeant = value === undefined || (typeof value === 'string' && goDurationMs(value) !== undefined)
+    if (isMeant) return []
+    const what = typeof value === 'number' ? 'has no unit and so many nanoseconds are hardly meant' : 'is no duration'
+    const summary = `${as}: ${name} is ${value}, which ${what}`
+    return [finding({ id: 'run.duration-invalid', severity: 'error', summary, remedy: 'Write it with units: 1h30m.' })]
+  })
 }
 
 async function absentProfile({ resolved, options }: RegistryRun): Promise<readonly Finding[]> {

@@ -3,7 +3,7 @@ import { defaultPolicy, type StepContext, type StepPolicy, type UndoHandler } fr
 import type { LiteralStep, ResolvedStep, ResolvedWorkflow } from '../step-registry/model.ts'
 import { undoCommandKind } from '../undo-request.ts'
 import type { Workflow, WorkflowObserver, WorkflowStep } from '../workflow.ts'
-import { imageOf } from './container-command.ts'
+import { imageOf } from './container-image.ts'
 import type { RegistryRunOptions } from './run-options.ts'
 import { givenVariables, type RegistryRun, wantedLeases } from './script-environment.ts'
 import { ScriptRunner } from './script-run.ts'

@@ -20,7 +20,7 @@ export interface RegistryRunOptions {
   readonly leases?: Readonly<Record<string, string>>
   /** Pull specifications of releases: `latest`, `initial`, … */
   readonly releaseImages?: Readonly<Record<string, string>>
-  /** The files of the cluster profile. They stay where they are. */
+  /** The files of the cluster profile. They stay where they are. Where the workflow names none, it is called as its directory. */
   readonly clusterProfileDir?: string
   /** aws, gcp, …; default: what the registry says of the profile. */
   readonly clusterType?: string

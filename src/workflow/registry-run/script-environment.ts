@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import type { LiteralStep, ResolvedWorkflow, StepLease } from '../step-registry/model.ts'
 import type { RegistryRunOptions } from './run-options.ts'
 
@@ -45,12 +45,13 @@ export function givenVariables(literal: LiteralStep, { resolved, options }: Regi
   }
 }
 
-/** undefined where nobody gives it. */
+/** undefined where nobody gives it. `release:latest` is that release, where it is given. */
 export function dependencyValue(
   { name, env }: { readonly name: string; readonly env: string },
-  { resolved, options: { dependencies = {} } }: RegistryRun,
+  { resolved, options: { dependencies = {}, releaseImages = {} } }: RegistryRun,
 ): string | undefined {
-  return dependencies[env] ?? dependencies[name] ?? resolved.dependencyOverrides[env]
+  const [, release = ''] = /^release:(.+)$/.exec(name) ?? []
+  return dependencies[env] ?? dependencies[name] ?? resolved.dependencyOverrides[env] ?? releaseImages[release]
 }
 
 /** Leases of the workflow and of its steps, each variable once. */
@@ -112,8 +113,10 @@ function buildId(run: string): string {
 function profileVariables({ resolved, options }: RegistryRun, directory: string | undefined): Variables {
   const { clusterProfile, clusterProfileLiteral } = resolved
   const clusterType = options.clusterType ?? clusterProfileLiteral?.cluster_type
+  const given = options.clusterProfileDir === undefined ? undefined : basename(options.clusterProfileDir)
+  const name = clusterProfile ?? given
   return {
-    ...(clusterProfile !== undefined && { CLUSTER_PROFILE_NAME: clusterProfile }),
+    ...(name !== undefined && { CLUSTER_PROFILE_NAME: name }),
     ...(clusterType !== undefined && { CLUSTER_TYPE: clusterType }),
     ...(directory !== undefined && { CLUSTER_PROFILE_DIR: directory }),
   }

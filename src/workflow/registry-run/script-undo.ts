@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { KnownError } from '../../errors/known-error.ts'
 import type { JsonRecord } from '../../journal/events.ts'
 import type { UndoHandler } from '../step.ts'
-import { imageMark } from './container-command.ts'
+import { imageMark } from './container-image.ts'
 import type { ScriptRunner } from './script-run.ts'
 
 const valuesShape = z.object({ argv: z.array(z.string()).min(1) })
