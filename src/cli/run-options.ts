@@ -21,7 +21,7 @@ export interface StepOptions {
 
 /** Which steps, and what of the teardown. */
 export function addStepOptions(command: Command): Command {
-  return command
+  return addWhereOption(command)
     .option('--from <step>', 'run this step and all after it again, whatever came of them before')
     .option('--until <step>', 'stop after this step')
     .option('--only <step>', 'run this step alone')
@@ -38,7 +38,14 @@ export function addStepOptions(command: Command): Command {
         'ask',
       ]),
     )
-    .option('--where <site,...>', 'sides of the gap that this machine is on: connected, bastion, closed', readSites)
+}
+
+export function addWhereOption(command: Command): Command {
+  return command.option(
+    '--where <site,...>',
+    'sides of the gap that this machine is on: connected, bastion, closed (default: all)',
+    readSites,
+  )
 }
 
 /**

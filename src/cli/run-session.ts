@@ -4,6 +4,7 @@ import { type OpenedDefinition, writeDefinition } from '../flows/run-definition.
 import { isLocked } from '../host/lock.ts'
 import { type RunOutcome, runWorkflow, type SessionRequest } from '../workflow/engine.ts'
 import { readRun } from '../workflow/known-runs.ts'
+import { writeJunit } from '../workflow/registry-run/junit-file.ts'
 import { makeRunDirectory, type RunDirectory } from '../workflow/run-directory.ts'
 import { isTakenDown, runStatus, teardownWord } from '../workflow/run-status.ts'
 import type { TeardownPolicy } from '../workflow/workflow.ts'
@@ -59,6 +60,7 @@ export async function runSession(options: SessionOptions, context: CliContext): 
     progress.stop()
     const outcome = asks && (await wantsTeardown(first, context)) ? await run(teardownRequest) : first
     progress.stop()
+    if (opened.definition.kind === 'registry') await writeJunit(directory, outcome.state)
     return await tellEnd(outcome, { directory, context })
   } finally {
     progress.stop()
@@ -68,7 +70,7 @@ export async function runSession(options: SessionOptions, context: CliContext): 
 const teardownRequest: SessionRequest = { mode: 'teardown', asked: [teardownWord, 'asked at the end of a run'] }
 
 /** Before anything of the run is written. */
-async function refuseOthers({ directory, request, isForced }: SessionOptions): Promise<void> {
+async function refuseOthers({ directory, request, isForced, opened }: SessionOptions): Promise<void> {
   if (await isLocked(directory.lock)) {
     throw new KnownError('STORE_LOCKED', `Run ${directory.id} is being run just now, by another process`, {
       hint: `sallyport logs ${directory.id} -f follows it.`,
@@ -78,8 +80,15 @@ async function refuseOthers({ directory, request, isForced }: SessionOptions): P
     if (error instanceof KnownError && error.code === 'RUN_UNKNOWN') return undefined
     throw error
   })
-  if (known === undefined || isForced) return
+  if (known === undefined) return
   const { state } = known
+  const hasSides = opened.workflow.steps.some(({ outline }) => outline.where !== undefined)
+  if (state.importedFrom !== undefined && hasSides && request.sites === undefined) {
+    throw new KnownError('USAGE', `Run ${directory.id} was imported: on which sides of the gap is this machine?`, {
+      hint: 'Say --where closed, or --where bastion,closed.',
+    })
+  }
+  if (isForced) return
   if (runStatus(state, false) === 'exported') {
     const file = state.exportedTo ?? ''
     throw new KnownError(

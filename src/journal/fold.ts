@@ -165,6 +165,8 @@ const appliers: Appliers = {
   },
   'run.imported'(state, { host }) {
     state.importedFrom = host
+    // Here it goes on.
+    state.exportedTo = undefined
   },
 }
 

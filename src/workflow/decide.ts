@@ -64,6 +64,8 @@ function decideForward(plan: readonly PlannedStep[], state: RunState, asked: Ask
   for (const step of plan.filter(({ phase }) => phase !== 'post')) {
     if (asked.isStopped) return { do: 'end', outcome: 'stopped', why: 'it was stopped' }
     if (asked.only !== undefined && step.id !== asked.only) continue
+    // Its secrets and files are over there: whether they have changed cannot be seen from here.
+    if (isElsewhere(step, asked) && state.steps.get(step.id)?.status === 'succeeded') continue
     const isOnly = asked.only !== undefined
     const decision = decideStep(step, { state, isUpstreamNew: staleness.has(step, state), isOnly })
     if (decision === 'failed') return gap ?? { do: 'end', outcome: 'failed', why: `${step.id} failed` }
@@ -198,7 +200,8 @@ function endOfTeardown(plan: readonly PlannedStep[], state: RunState, asked: Ask
   if (left > 0) return { do: 'end', outcome: 'failed', why: `${left} of the teardown could not be done` }
   if (asked.mode === 'teardown') return { do: 'end', outcome: 'succeeded', why: 'what was asked for is taken away' }
   const failed = plan.find((step) => step.phase !== 'post' && hasFailed(step, state))
-  if (failed) return { do: 'end', outcome: 'failed', why: `${failed.id} failed` }
+  const isStopped = failed !== undefined && state.steps.get(failed.id)?.status === 'cancelled'
+  if (failed && !isStopped) return { do: 'end', outcome: 'failed', why: `${failed.id} failed` }
   if (!hasForwardSucceeded(plan, state)) return { do: 'end', outcome: 'stopped', why: 'it was stopped' }
   return { do: 'end', outcome: 'succeeded', why: 'every step has succeeded, and the teardown' }
 }

@@ -8,11 +8,11 @@ import { teardownWord } from '../../workflow/run-status.ts'
 import type { CommandHost } from '../command-host.ts'
 import type { CliContext } from '../context.ts'
 import { readCount } from '../flag-values.ts'
-import { askedWords } from '../run-options.ts'
+import { addWhereOption, askedWords, type StepOptions } from '../run-options.ts'
 import { runSession } from '../run-session.ts'
 import { addRunsOption, type RunsOption, runsDirectory } from '../runs-option.ts'
 
-interface Options extends RunsOption {
+interface Options extends RunsOption, Pick<StepOptions, 'where'> {
   readonly scope?: string
   readonly forget?: readonly number[]
   readonly anyway?: boolean
@@ -33,7 +33,7 @@ export function define(command: Command, host: CommandHost): void {
     .summary('take away what a run made; also days later, also again')
     .description('Takes away what a run made, from its journal alone.')
     .argument('[run]', 'its name, or the beginning of it (default: the last one)')
-  addRunsOption(command)
+  addRunsOption(addWhereOption(command))
     .option('--scope <scope>', 'only what belongs to this: bootstrap, bastion, …')
     .option('--forget <id>', 'you have taken it away by hand; again for another', collectIds)
     .option('--anyway', 'here, although it was exported')
@@ -47,13 +47,14 @@ async function teardown(wanted: string | undefined, options: Options, context: C
   const runs = runsDirectory(options, context)
   const directory = await findRun(runs, wanted)
   const opened = await openForTeardown(directory, context)
-  const { scope, forget = [] } = options
+  const { scope, forget = [], where } = options
   context.stderr(`taking down run ${directory.id}\n`)
   const request = {
     mode: 'teardown' as const,
     forget,
     ...(scope !== undefined && { scope }),
-    asked: [teardownWord, ...askedWords({ scope, forget })],
+    ...(where && { sites: new Set(where) }),
+    asked: [teardownWord, ...askedWords({ scope, forget, where })],
   }
   return runSession({ runs, directory, opened, request, isForced: options.anyway === true }, context)
 }
