@@ -1,3 +1,4 @@
+import { createLogFilter } from './redaction/log-filter.ts'
 import { createSecretFilter, type SecretFilter } from './redaction/secret-filter.ts'
 import { SecretSet } from './redaction/secret-set.ts'
 
@@ -10,13 +11,14 @@ export class RunSecrets {
     this.#set.add(value)
   }
 
+  /** For a log: also what looks like a secret that nobody registered is taken out. */
   openFilter(): SecretFilter {
-    return createSecretFilter(this.#set)
+    return createLogFilter(this.#set)
   }
 
   /** `text` as it may be written. */
   clean(text: string): string {
-    const filter = this.openFilter()
+    const filter = createSecretFilter(this.#set)
     return Buffer.concat([filter.push(Buffer.from(text)), filter.end()]).toString('utf8')
   }
 }
