@@ -14,6 +14,7 @@ import { shellScript } from '../../src/workflow/export/shell/shell-script.ts'
 import { tektonYaml } from '../../src/workflow/export/tekton/tekton-yaml.ts'
 import { loadRegistry } from '../../src/workflow/step-registry/load-registry.ts'
 import { examineWorkflow } from '../../src/workflow/step-registry/resolve-test.ts'
+import { exportableStep, notingWorkflow } from '../../testkit/exportable-steps.ts'
 import { type Peer, peer } from '../../testkit/peers.ts'
 
 const data = fileURLToPath(new URL('../../../shared/data/step-registry/', import.meta.url))
@@ -56,7 +57,7 @@ function scripted(workflow: ExportableWorkflow): ExportableWorkflow {
   return { ...workflow, steps }
 }
 
-const sampleSize = Number(process.env['SALLYPORT_EXPORT_SAMPLE'] ?? 40)
+const sampleSize = Number(process.env['SALLYPORT_EXPORT_SAMPLE'] ?? 10)
 
 /** What a peer says to a text on its standard input; it has to like it. */
 function accepted(
@@ -101,6 +102,53 @@ test('Kubernetes accepts every Job with its claim and its scripts', (t) => {
 test('shellcheck has nothing to say about the driver of the Jobs', (t) => {
   const text = (workflow: ExportableWorkflow) => jobsScript({ ...workflow, steps: workflow.steps.slice(-4) })
   eachAccepted(t, 'shellcheck', { args: ['--shell=bash', '-'], text })
+})
+
+test('what is wrong with an object is found by those that judge them', (t) => {
+  const tekton = peer(t, 'tekton-check')
+  const kubernetes = peer(t, 'kubernetes-check')
+  if (tekton === undefined || kubernetes === undefined) return
+  const workflow = notingWorkflow({ pre1: '', pre2: '', post1: '' })
+  const refused = (path: string, input: string) => spawnSync(path, { input, encoding: 'utf8' }).stdout
+  const pipeline = tektonYaml(workflow)
+  assert.match(refused(tekton, pipeline.replace(/(runAfter:\s+- )s001-pre1/, '$1nowhere')), /nowhere/)
+  assert.match(refused(tekton, pipeline.replace('onError:', 'onerror:')), /unknown field/)
+  assert.match(refused(tekton, pipeline.replace(/pipeline: "?\d+s"?/, 'pipeline: 5s')), /timeouts/)
+  assert.match(refused(kubernetes, jobObjects(workflow).replace('Never', 'Always')), /restartPolicy/)
+  assert.match(refused(kubernetes, jobObjects(workflow).replace('backoffLimit:', 'backOffLimit:')), /unknown field/)
+})
+
+test('a value stays a text, also where YAML 1.1 would read something else', (t) => {
+  const tekton = peer(t, 'tekton-check')
+  const kubernetes = peer(t, 'kubernetes-check')
+  if (tekton === undefined || kubernetes === undefined) return
+  const texts = [
+    'yes',
+    'no',
+    'on',
+    'OFF',
+    'y',
+    'N',
+    'true',
+    '0777',
+    '0o17',
+    '0x1f',
+    '1:30',
+    '1_000',
+    '1e3',
+    '.inf',
+    '~',
+    'null',
+    '=',
+    '2001-01-01',
+  ]
+  const env = texts.map((value, index) => ({ name: `V${index}`, value }))
+  const workflow = {
+    name: 'small',
+    steps: [exportableStep('yes', 'on', { env }), exportableStep('1e3', '', { env: env.slice(1) })],
+  }
+  accepted(kubernetes, { args: [], input: jobObjects(workflow), name: 'jobs' })
+  accepted(tekton, { args: [], input: tektonYaml(workflow), name: 'tekton' })
 })
 
 test('values reach the program byte for byte, through what Tekton and the kubelet replace', (t) => {

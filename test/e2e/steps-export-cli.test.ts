@@ -37,7 +37,7 @@ test('the script that it writes runs, with the values that were given', async (t
   const args = [...command, '--to', 'shell', '-o', 'run.sh', '--env', 'ZONES=3', '--env', 'RELEASE=r@sha256:1']
   const { status, stdout, stderr } = await runCli(args, { cwd })
   assert.deepEqual([status, stdout], [0, 'run.sh: 3 steps\n'], stderr)
-  execFileSync('./run.sh', [], { cwd, stdio: 'pipe' })
+  execFileSync(join(cwd, 'run.sh'), [], { cwd, stdio: 'pipe' })
   assert.equal(await readFile(join(cwd, 'ipi-run/artifacts/002-install/conf'), 'utf8'), '3 r@sha256:1\n')
 })
 

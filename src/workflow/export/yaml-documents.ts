@@ -10,7 +10,8 @@ export interface CommentedObject {
 export function yamlDocuments(objects: readonly CommentedObject[]): string {
   return objects
     .map(({ object, comment }) => {
-      const document = new Document(object, { aliasDuplicateObjects: false })
+      // Kubernetes reads YAML 1.1, where `yes`, `0777` and `1:30` are no strings unless they stand in quotes.
+      const document = new Document(object, { aliasDuplicateObjects: false, compat: 'yaml-1.1' })
       document.commentBefore = comment.replaceAll(/^(?=.)/gm, ' ')
       return document.toString({ lineWidth: 0, blockQuote: 'literal' })
     })

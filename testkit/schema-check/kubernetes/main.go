@@ -25,6 +25,7 @@ import (
 	_ "k8s.io/kubernetes/pkg/apis/core/install"
 	corevalidation "k8s.io/kubernetes/pkg/apis/core/validation"
 	"k8s.io/kubernetes/third_party/forked/golang/expansion"
+	kubejson "sigs.k8s.io/json"
 	"sigs.k8s.io/yaml"
 )
 
@@ -95,7 +96,7 @@ func check(text []byte, seen *int) error {
 
 // read decodes strictly, applies the defaults of the API server, and converts to what its validation takes.
 func read(text []byte, versioned, internal any) error {
-	if err := yaml.UnmarshalStrict(text, versioned); err != nil {
+	if err := unmarshalStrict(text, versioned); err != nil {
 		return err
 	}
 	switch object := versioned.(type) {
@@ -136,4 +137,14 @@ func expand() {
 	if err := json.NewEncoder(os.Stdout).Encode(known); err != nil {
 		os.Exit(1)
 	}
+}
+
+// unmarshalStrict refuses what the API server refuses: unknown fields, in the case that they have, and doubled ones.
+func unmarshalStrict(text []byte, into any) error {
+	converted, err := yaml.YAMLToJSONStrict(text)
+	if err != nil {
+		return err
+	}
+	doubtful, err := kubejson.UnmarshalStrict(converted, into)
+	return errors.Join(append(doubtful, err)...)
 }

@@ -18,6 +18,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	reader "k8s.io/apimachinery/pkg/util/yaml"
 	"knative.dev/pkg/apis"
+	kubejson "sigs.k8s.io/json"
 	"sigs.k8s.io/yaml"
 )
 
@@ -70,7 +71,7 @@ func check(text []byte, seen *int) error {
 	default:
 		return fmt.Errorf("%s is not known here", kind.Kind)
 	}
-	if err := yaml.UnmarshalStrict(text, read); err != nil {
+	if err := unmarshalStrict(text, read); err != nil {
 		return fmt.Errorf("%s: %w", kind.Kind, err)
 	}
 	*seen++
@@ -101,4 +102,14 @@ func replace() {
 	if err := json.NewEncoder(os.Stdout).Encode(request.Texts); err != nil {
 		os.Exit(1)
 	}
+}
+
+// unmarshalStrict refuses what the API server refuses: unknown fields, in the case that they have, and doubled ones.
+func unmarshalStrict(text []byte, into any) error {
+	converted, err := yaml.YAMLToJSONStrict(text)
+	if err != nil {
+		return err
+	}
+	doubtful, err := kubejson.UnmarshalStrict(converted, into)
+	return errors.Join(append(doubtful, err)...)
 }
