@@ -120,6 +120,11 @@ export const commands: readonly CommandEntry[] = [
     load: () => import('./commands/runs.ts'),
   },
   {
+    name: 'logs',
+    summary: 'what the steps of a run have printed; -f follows it',
+    load: () => import('./commands/logs.ts'),
+  },
+  {
     name: 'version',
     summary: 'print the version',
     load: () => import('./commands/version.ts'),

@@ -64,10 +64,11 @@ function decideForward(plan: readonly PlannedStep[], state: RunState, asked: Ask
   for (const step of plan.filter(({ phase }) => phase !== 'post')) {
     if (asked.isStopped) return { do: 'end', outcome: 'stopped', why: 'it was stopped' }
     if (asked.only !== undefined && step.id !== asked.only) continue
-    // Its secrets and files are over there: whether they have changed cannot be seen from here.
-    if (isElsewhere(step, asked) && state.steps.get(step.id)?.status === 'succeeded') continue
     const isOnly = asked.only !== undefined
-    const decision = decideStep(step, { state, isUpstreamNew: staleness.has(step, state), isOnly })
+    const isUpstreamNew = staleness.has(step, state)
+    // Its secrets and files are over there: whether they have changed cannot be seen from here.
+    const isDoneThere = isElsewhere(step, asked) && state.steps.get(step.id)?.status === 'succeeded'
+    const decision = isDoneThere ? 'done' : decideStep(step, { state, isUpstreamNew, isOnly })
     if (decision === 'failed') return gap ?? { do: 'end', outcome: 'failed', why: `${step.id} failed` }
     if (decision === 'done') {
       if (step.id === asked.until)
