@@ -36,7 +36,7 @@ export const commands: readonly CommandEntry[] = [
   },
   {
     name: 'plan',
-    summary: 'look into a plan; what differs between two plans, or between a plan and a target',
+    summary: 'what a workflow would do, and why; look into a plan of a mirror, what differs between two',
     load: () => import('./commands/plan.ts'),
   },
   {

@@ -484,7 +484,7 @@ export const errorCodes = {
   RUN_ELSEWHERE: {
     exitCode: 1,
     retryable: false,
-    hint: 'Go on where it was imported. Where it never arrived, or is not to go on there, say --anyway here.',
+    hint: 'Go on where it was imported. Where it never arrived, sallyport resume RUN --anyway goes on here, and sallyport run WORKFLOW --new begins another.',
   },
   RUN_EXISTS: {
     exitCode: 1,

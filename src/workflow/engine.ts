@@ -11,13 +11,14 @@ import { acquireLock } from '../host/lock.ts'
 import type { JournalEvent, RunEvent, SessionOutcome, Site, StepOutline, UndoRecord } from '../journal/events.ts'
 import type { RunState } from '../journal/run-state.ts'
 import type { ProcessRunner } from './attempt.ts'
-import { type Asked, type Decision, decide, type PlannedStep, remains } from './decide.ts'
+import { type Decision, decide, type PlannedStep, remains } from './decide.ts'
 import { InputDigests } from './input-digest.ts'
 import { type JournalFile, openJournal } from './journal-file.ts'
 import { ObserverGroup } from './observers.ts'
 import { makeRunDirectory, type RunDirectory } from './run-directory.ts'
 import { RunSecrets } from './run-secrets.ts'
 import { openSecretStore, type SecretLookup, type SecretStore } from './secret-store.ts'
+import { askedOf, instructionEvents, plannedSteps } from './session-plan.ts'
 import { StepRunner } from './step-runner.ts'
 import { UndoRunner } from './undo-runner.ts'
 import type { TeardownPolicy, Workflow, WorkflowStep } from './workflow.ts'
@@ -179,8 +180,9 @@ class Session {
 
   async #loop(): Promise<Omit<RunOutcome, 'state'>> {
     for (;;) {
-      const plan = await this.#plan()
-      const asked = this.#asked()
+      const { request, signal } = this.#settings
+      const plan = await plannedSteps(this.#workflow, this.#state, this.#digests)
+      const asked = askedOf(request, this.#workflow, signal.aborted)
       const decision = decide(plan, this.#state, asked)
       if (decision.do === 'end') {
         if (this.#state.isTearingDown && this.#state.remaining === undefined) {
@@ -233,45 +235,6 @@ class Session {
     await this.#write({ type: 'step.cancelled', step, attempt, why: 'the run was stopped' })
   }
 
-  #asked(): Asked {
-    const { mode = 'forward', teardown = this.#workflow.teardown, sites, until, only, scope } = this.#settings.request
-    return {
-      mode,
-      teardown,
-      isStopped: this.#settings.signal.aborted,
-      ...(sites && { sites }),
-      ...(until !== undefined && { until }),
-      ...(only !== undefined && { only }),
-      ...(scope !== undefined && { scope }),
-    }
-  }
-
-  async #plan(): Promise<readonly PlannedStep[]> {
-    return Promise.all(
-      this.#workflow.steps.map(async (step) => {
-        const { id, phase, where } = step.outline
-        const { ignoresFailure, skipOnSuccess } = step.policy
-        const inputs = phase === 'post' ? undefined : await this.#inputsOf(step)
-        const { readsEverything, skipWhy } = step
-        const rules = { ignoresFailure, skipOnSuccess, readsEverything, ...(skipWhy !== undefined && { skipWhy }) }
-        return { id, phase, ...rules, inputs, ...(where && { where }) }
-      }),
-    )
-  }
-
-  /** Undefined where a step before has not given them yet. */
-  async #inputsOf(step: WorkflowStep): Promise<string | undefined> {
-    try {
-      return await this.#digests.of(
-        step,
-        step.input((id) => this.#state.steps.get(id)?.output),
-      )
-    } catch (error) {
-      if (error instanceof KnownError && error.code === 'STEP_INPUT') return undefined
-      throw error
-    }
-  }
-
   async #begin(): Promise<void> {
     const { host, request } = this.#settings
     const { version } = host
@@ -288,24 +251,11 @@ class Session {
     await this.#undo.takeInbox()
     await this.#write({ type: 'session.started', ...host.machine, asked: request.asked })
     for (const secret of await this.#store.made()) this.#secrets.add(secret)
-    await this.#instruct(request)
+    const said = { workflow: this.#workflow, state: this.#state, by: host.machine.user }
+    for (const event of instructionEvents(request, said)) await this.#write(event)
     if ((request.mode ?? 'forward') === 'forward' && !this.#state.isTearingDown) {
       await this.#steps.lookAgain(this.#workflow, request.sites)
     }
-  }
-
-  async #instruct({ from, skip = [], rerun = [], markDone = [], forget = [] }: SessionRequest): Promise<void> {
-    const by = this.#settings.host.machine.user
-    const ids = this.#workflow.steps.filter(({ outline }) => outline.phase !== 'post').map(({ outline }) => outline.id)
-    const start = from === undefined ? ids.length : ids.indexOf(from)
-    for (const step of ids.slice(start)) {
-      const status = this.#state.steps.get(step)?.status
-      if (status !== 'pending') await this.#write({ type: 'step.reset', step, why: `to be run from ${from}`, by })
-    }
-    for (const { step, why } of rerun) await this.#write({ type: 'step.reset', step, why, by })
-    for (const { step, why } of skip) await this.#write({ type: 'step.skipped', step, why, by })
-    for (const { step, why } of markDone) await this.#write({ type: 'step.marked-done', step, why, by })
-    for (const undo of forget) await this.#write({ type: 'undo.done', undo })
   }
 
   #stepOf(id: string): WorkflowStep {

@@ -104,6 +104,19 @@ export interface StepPolicy {
   readonly skipOnSuccess: boolean
 }
 
+/** What a step will write and take, as far as it can tell before it is run. */
+export interface StepExpectation {
+  /** Files that are to be written. */
+  readonly files?: readonly string[]
+  /** To be moved over the network. */
+  readonly bytes?: number
+  /** To be kept on a disk of this machine. */
+  readonly diskBytes?: number
+  /** How long it will take, in milliseconds. */
+  readonly ms?: number
+  readonly notes?: readonly string[]
+}
+
 export interface StepDefinition<Input, Output> {
   readonly title: string
   /** Raised when the same input means something else than before: every success of an older version is then stale. */
@@ -126,6 +139,8 @@ export interface StepDefinition<Input, Output> {
    * @param output as the journal has it: secrets by name
    */
   holds?(input: Input, output: Json, context: StepContext): Promise<boolean>
+  /** For a plan: asked with the input, before anything is done. Cheap, and changes nothing. */
+  expect?(input: Input): Promise<StepExpectation>
   readonly undo?: Readonly<Record<string, UndoHandler>>
 }
 

@@ -7,6 +7,7 @@ import {
   type Outputs,
   type StepContext,
   type StepDefinition,
+  type StepExpectation,
   type StepPolicy,
   type UndoHandler,
 } from './step.ts'
@@ -31,7 +32,10 @@ export interface WorkflowStep {
   apply(input: Json, context: StepContext): Promise<Json>
   verify?(input: Json, output: Json, context: StepContext): Promise<readonly Finding[]>
   holds?(input: Json, output: Json, context: StepContext): Promise<boolean>
+  expect?(input: Json): Promise<StepExpectation>
   readonly secretOutput: readonly string[]
+  /** Of what it may record to be taken away. Default: nobody can tell. */
+  readonly undoKinds?: readonly string[]
   /** Why it is no part of this run. */
   readonly skipWhy?: string
 }
@@ -74,7 +78,7 @@ export function placeStep<Input, Output>(
   definition: StepDefinition<Input, Output>,
   place: StepPlace<Input>,
 ): WorkflowStep {
-  const { check, verify, holds, where, secretOutput = [] } = definition
+  const { check, verify, holds, expect, where, secretOutput = [] } = definition
   const { id, phase, groups = [], files } = place
   const readInput = (input: Json) =>
     parseWith(definition.input, input, { code: 'STEP_INPUT', what: `the input of ${id}` })
@@ -86,6 +90,8 @@ export function placeStep<Input, Output>(
     identity: { id, version: definition.version },
     readsEverything: false,
     secretOutput,
+    undoKinds: Object.keys(definition.undo ?? {}),
+    ...(expect && { expect: (input: Json) => expect(readInput(input)) }),
     input: (outputs) => toJson(readInput(toJson(place.input(readerOf(outputs, id))))),
     ...(files && { files: (input: Json) => files(readInput(input)) }),
     ...(check && {

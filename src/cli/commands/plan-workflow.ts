@@ -1,6 +1,90 @@
-import { KnownError } from '../../errors/known-error.ts'
+/** `plan WORKFLOW`, and `run WORKFLOW --dry-run`: what would be done, why, and with which values. */
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+import type { Command } from 'commander'
+import { type OpenedDefinition, openDefinition } from '../../flows/run-definition.ts'
+import { emptyRunState } from '../../journal/fold.ts'
+import { writeStaged } from '../../store/staged-write.ts'
+import { InputDigests } from '../../workflow/input-digest.ts'
+import { readRun } from '../../workflow/known-runs.ts'
+import { planRun } from '../../workflow/plan-run.ts'
+import type { RunDirectory } from '../../workflow/run-directory.ts'
+import { openSecretStore } from '../../workflow/secret-store.ts'
+import { drawSteps } from '../../workflow/step-registry/draw/svg.ts'
+import type { CommandHost } from '../command-host.ts'
 import type { CliContext } from '../context.ts'
+import { type PlanView, planDrawing, renderRunPlan, viewPlan } from '../render/run-plan.ts'
+import { addStepOptions, readSessionRequest, type StepOptions } from '../run-options.ts'
+import { addSourceOptions, defineRun, type SourceOptions } from '../run-source.ts'
+import { addRunsOption, type RunsOption, runsDirectory } from '../runs-option.ts'
+import { unfinishedRun } from '../unfinished-run.ts'
+import { usualDurations } from '../usual-durations.ts'
 
-export function planWorkflow(workflow: string, _options: object, _context: CliContext): Promise<number> {
-  return Promise.reject(new KnownError('USAGE', `${workflow} cannot be planned yet`))
+export interface PlanWorkflowOptions extends RunsOption, StepOptions, SourceOptions {
+  readonly new?: boolean
+  readonly graph?: string
+}
+
+const details = `
+With WORKFLOW: the steps in their order, which of them would be run and why, and each value with who decided it. Nothing is done.
+
+Examples:
+  sallyport plan ipi-aws --registry ci-operator/step-registry --env COMPUTE_NODE_REPLICAS=2
+  sallyport plan disconnected -f sallyport.yaml --where connected --graph plan.svg`
+
+export function definePlanWorkflow(command: Command, host: CommandHost): void {
+  command.argument('<workflow>', 'disconnected, or the name of a workflow of the registry')
+  addRunsOption(addStepOptions(addSourceOptions(command)))
+    .option('--new', 'as if no earlier run could go on')
+    .option('--graph <file>', 'draw it, as SVG')
+    .addHelpText('after', details)
+    .action(async (workflow: string, options: PlanWorkflowOptions) => {
+      host.done(await planWorkflow(workflow, options, host.context()))
+    })
+}
+
+/** @returns the exit status: 1 where something is missing without which it would fail */
+export async function planWorkflow(
+  workflow: string,
+  options: PlanWorkflowOptions,
+  context: CliContext,
+): Promise<number> {
+  const runs = runsDirectory(options, context)
+  const definition = await defineRun(workflow, options, context)
+  const opened = await openDefinition(definition, context)
+  const directory = options.new ? undefined : await unfinishedRun(runs, definition)
+  const view = await planOf({ opened, directory, options, usualMs: await usualDurations(runs, opened.workflow.name) })
+  if (options.graph !== undefined) {
+    const svg = drawSteps(planDrawing(view))
+    await writeStaged(resolve(context.cwd, options.graph), (file) => file.writeFile(svg))
+  }
+  context.stdout(context.json ? `${JSON.stringify(view)}\n` : renderRunPlan(view))
+  return view.findings.some(({ severity }) => severity === 'error') ? 1 : 0
+}
+
+interface PlanParts {
+  readonly opened: OpenedDefinition
+  readonly directory: RunDirectory | undefined
+  readonly options: PlanWorkflowOptions
+  readonly usualMs: ReadonlyMap<string, number>
+}
+
+async function planOf({ opened, directory, options, usualMs }: PlanParts): Promise<PlanView> {
+  const { workflow } = opened
+  const teardown = options.teardown ?? (opened.asksTeardown ? 'ask' : undefined)
+  const request = {
+    ...readSessionRequest(options, workflow),
+    ...(teardown !== undefined && { teardown: teardown === 'ask' ? ('never' as const) : teardown }),
+  }
+  const state = directory === undefined ? emptyRunState() : (await readRun(directory)).state
+  const temporary = directory === undefined ? await mkdtemp(join(tmpdir(), 'sallyport-plan-')) : undefined
+  try {
+    const store = await openSecretStore(directory?.secrets ?? join(temporary ?? '', 'secrets'), opened.secrets)
+    const leaves = await planRun(workflow, state, { request, digests: new InputDigests(store) })
+    const findings = await opened.preflight()
+    return viewPlan(leaves, { opened, run: directory?.id, usualMs, findings })
+  } finally {
+    if (temporary !== undefined) await rm(temporary, { recursive: true, force: true })
+  }
 }

@@ -11,6 +11,7 @@ import type { CliContext } from '../context.ts'
 import { readCount } from '../flag-values.ts'
 import { type AccessOptions, addAccessOptions, openRegistries } from '../registry-access.ts'
 import { renderPlanDiff, renderPlanSummary, renderTargetComparison } from '../render/plan.ts'
+import { definePlanWorkflow } from './plan-workflow.ts'
 
 interface DiffOptions extends AccessOptions {
   exitCode?: boolean
@@ -31,7 +32,10 @@ Examples:
   sallyport plan diff plan.json docker://registry.lab:8443/ocp`
 
 export function define(command: Command, host: CommandHost): void {
-  command.description('Looks into plans that sallyport mirror --plan-only wrote.')
+  command.description(
+    'What a workflow would do; or, with show and diff, what is in plans that sallyport mirror --plan-only wrote.',
+  )
+  definePlanWorkflow(command, host)
   defineShow(command.command('show'), host)
   defineDiff(command.command('diff'), host)
 }

@@ -1,16 +1,7 @@
 /** `run WORKFLOW`: begins a run, or goes on with the last one of the same that is not over. */
 import type { Command } from 'commander'
-import { KnownError } from '../../errors/known-error.ts'
-import {
-  isSameDefinition,
-  type OpenedDefinition,
-  openDefinition,
-  type RunDefinition,
-  readDefinition,
-} from '../../flows/run-definition.ts'
-import { readRun, runIds } from '../../workflow/known-runs.ts'
-import { newRunId, type RunDirectory, runDirectory } from '../../workflow/run-directory.ts'
-import { hasSucceeded, isTakenDown } from '../../workflow/run-status.ts'
+import { type OpenedDefinition, openDefinition } from '../../flows/run-definition.ts'
+import { newRunId, runDirectory } from '../../workflow/run-directory.ts'
 import type { CommandHost } from '../command-host.ts'
 import type { CliContext } from '../context.ts'
 import { renderFindings } from '../render/findings.ts'
@@ -19,6 +10,7 @@ import { addStepOptions, readSessionRequest, type StepOptions } from '../run-opt
 import { runSession } from '../run-session.ts'
 import { addSourceOptions, defineRun, type SourceOptions } from '../run-source.ts'
 import { addRunsOption, type RunsOption, runsDirectory } from '../runs-option.ts'
+import { unfinishedRun } from '../unfinished-run.ts'
 import { planWorkflow } from './plan-workflow.ts'
 
 interface Options extends RunsOption, StepOptions, SourceOptions {
@@ -76,32 +68,4 @@ async function isFit({ preflight }: OpenedDefinition, { json, stdout, stderr }: 
   const words = `not begun: ${count(errors.length, 'thing')} missing; nothing was run`
   stdout(json ? `${JSON.stringify({ status: 'not-begun', findings })}\n` : `${words}\n\n${renderFindings(findings)}`)
   return false
-}
-
-/** The last run of the same, where it is not over. */
-export async function unfinishedRun(runs: string, definition: RunDefinition): Promise<RunDirectory | undefined> {
-  for (const id of [...(await runIds(runs))].reverse()) {
-    const directory = runDirectory(runs, id)
-    const known = await readSame(directory, definition)
-    if (known === undefined) continue
-    const { state } = known
-    const isOver = state.exportedTo !== undefined || isTakenDown(state) || isFinished(known.state)
-    return isOver ? undefined : directory
-  }
-  return undefined
-}
-
-function isFinished(state: Parameters<typeof hasSucceeded>[0]): boolean {
-  return state.session?.outcome === 'succeeded' && hasSucceeded(state)
-}
-
-/** undefined for a run of something else, and for one that cannot be read: it is in nobody's way. */
-async function readSame(directory: RunDirectory, definition: RunDefinition) {
-  try {
-    const same = isSameDefinition(await readDefinition(directory), definition)
-    return same ? await readRun(directory) : undefined
-  } catch (error) {
-    if (error instanceof KnownError) return undefined
-    throw error
-  }
 }

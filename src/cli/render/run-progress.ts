@@ -86,7 +86,7 @@ export class RunProgress {
     this.#lastPrinted = ''
     if (this.#isDrawn) return undefined
     const usual = this.#options.usualMs.get(id)
-    const hint = usual === undefined ? '' : `; usually ${formatDuration(usual)}`
+    const hint = usual === undefined || usual < 1000 ? '' : `; usually ${formatDuration(usual)}`
     return `started     ${id} (${this.#running.place}${hint})`
   }
 
@@ -145,5 +145,6 @@ const stamp = /^\d{4}-\d{2}-\d{2}T[\d:.]+Z /
 function undoName(state: RunState, id: number): string {
   const record = state.undo.get(id)?.record
   if (record === undefined) return `record ${id}`
+  if (record.what !== undefined) return record.what
   return undoText(record)
 }

@@ -3,6 +3,7 @@ import type { StepStatus } from '../../journal/run-state.ts'
 import { count, formatDuration } from './quantities.ts'
 import type { RunView, StepView, UndoView } from './run-view.ts'
 import { countDone } from './run-view.ts'
+import { treeLines } from './step-tree.ts'
 
 export interface RunDetails {
   /** The last lines of the log of what failed. */
@@ -14,7 +15,7 @@ export function renderRun(view: RunView, { tail }: RunDetails): string {
     headline(view),
     ...problemLines(view, tail),
     '',
-    ...stepLines(view.steps),
+    ...treeLines(view.steps, { mark: ({ status }) => marks[status], facts: stepFacts }),
     ...undoLines(view.undo),
     '',
     ...placeLines(view),
@@ -70,40 +71,6 @@ function hintOf({ step, problem }: StepView, run: string): string | undefined {
   return hint.replaceAll(/\bRUN\b/g, run).replaceAll(/\bSTEP\b/g, step)
 }
 
-/** Groups as a tree: a group is named where it begins. */
-function stepLines(steps: readonly StepView[]): readonly string[] {
-  const width = Math.max(...steps.map((step) => 2 * depthOf(step) + nameOf(step).length), 0)
-  const lines: string[] = []
-  let before: readonly string[] = []
-  for (const step of steps) {
-    const path = pathOf(step)
-    const common = path.findIndex((group, index) => before[index] !== group)
-    const shared = common < 0 ? path.length : common
-    for (const [index, group] of path.entries()) {
-      if (index >= shared) lines.push(`  ${' '.repeat(marks.pending.length)} ${'  '.repeat(index)}${group}`)
-    }
-    before = path
-    lines.push(stepLine(step, width))
-  }
-  return lines
-}
-
-/** Phases are told apart where names are: in the workflows of a step registry. */
-function pathOf({ step, phase, groups }: StepView): readonly string[] {
-  return step.startsWith(`${phase}/`) ? [phase, ...groups] : groups
-}
-
-function depthOf(step: StepView): number {
-  return pathOf(step).length
-}
-
-/** Without what its groups say already. */
-function nameOf({ step, phase, groups }: StepView): string {
-  const prefixes = [`${phase}/`, `${groups.join('/')}/`]
-  const prefix = prefixes.find((each) => step.startsWith(each)) ?? ''
-  return step.slice(prefix.length)
-}
-
 const marks: Readonly<Record<StepStatus, string>> = {
   pending: '           ',
   running: 'running    ',
@@ -116,13 +83,8 @@ const marks: Readonly<Record<StepStatus, string>> = {
   'marked-done': 'marked done',
 }
 
-function stepLine(step: StepView, width: number): string {
-  const name = `${'  '.repeat(depthOf(step))}${nameOf(step)}`.padEnd(width)
-  return `  ${marks[step.status]} ${name}  ${stepFacts(step)}`.trimEnd()
-}
-
 /** `12 s; attempt 2; exit 3; why`. */
-export function stepFacts(step: StepView): string {
+function stepFacts(step: StepView): string {
   const { durationMs, attempts, exit, signal, problem, why, progress, silentForMs, where } = step
   return [
     ...(durationMs === undefined ? [] : [formatDuration(durationMs)]),
