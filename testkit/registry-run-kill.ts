@@ -7,16 +7,26 @@ import { readWhenThere } from './named-pipe.ts'
 import type { ChildOrder } from './registry-run-child.ts'
 import { type Cleanup, tempDir } from './temp-dir.ts'
 
+interface KillOrder extends ChildOrder {
+  readonly runs: string
+  /** What happens before it is killed, while it stands still. */
+  readonly meanwhile?: () => Promise<unknown>
+}
+
 /** Begins a run in a process of its own, which is killed as soon as a script writes into the named pipe. */
-export async function killAt(t: Cleanup, pipe: string, order: ChildOrder & { readonly runs: string }): Promise<void> {
-  const { runs, ...rest } = order
+export async function killAt(t: Cleanup, pipe: string, order: KillOrder): Promise<void> {
+  const { runs, meanwhile, ...rest } = order
   const file = join(await tempDir(t), 'order.json')
   await writeFile(file, JSON.stringify(rest))
   const child = spawn(process.execPath, [join(import.meta.dirname, 'registry-run-child.ts'), runs, file], {
     stdio: 'inherit',
   })
   const ended = once(child, 'exit')
-  await Promise.race([readWhenThere(pipe), ended])
+  await readWhenThere(pipe, ended)
+  if (meanwhile) {
+    child.kill('SIGSTOP')
+    await meanwhile()
+  }
   child.kill('SIGKILL')
   const [, signal] = await ended
   assert.equal(signal, 'SIGKILL')

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict'
-import { readdir, readFile } from 'node:fs/promises'
+import { readdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { findByCookie } from '../../src/host/process-cookies.ts'
+import { readWhenThere } from '../../testkit/named-pipe.ts'
 import { registryTrial, smallWorkflow } from '../../testkit/registry-run.ts'
 import { killAt } from '../../testkit/registry-run-kill.ts'
 import { tempDir } from '../../testkit/temp-dir.ts'
@@ -46,4 +47,25 @@ test('an undo that was registered before kill -9 is run by the next teardown', a
   const outcome = await trial.run(resolved, {}, { mode: 'teardown' })
   assert.equal(outcome.outcome, 'succeeded', outcome.why)
   assert.deepEqual(await readdir(outside), ['started'])
+})
+
+test('a script that ended after its engine stood still is not run twice, and what it wrote is kept', async (t) => {
+  const trial = await registryTrial(t)
+  const outside = await tempDir(t)
+  const [pipe, go] = [join(outside, 'started'), join(outside, 'go')]
+  const resolved = await smallWorkflow(t, {
+    pre: {
+      'make-it': `echo made >>"$SHARED_DIR/made"; mkfifo '${go}' '${pipe}'; echo >'${pipe}'; cat '${go}'; echo late >>"$SHARED_DIR/made"`,
+    },
+    post: { 'last-one': 'cat "$SHARED_DIR/made"' },
+  })
+  const meanwhile = async () => {
+    await writeFile(go, '')
+    await readWhenThere(join(trial.directory.root, 'logs/pre/make-it/1.exit'))
+  }
+  await killAt(t, pipe, { runs: trial.runs, resolved, options: {}, meanwhile })
+  const outcome = await trial.run(resolved)
+  assert.equal(outcome.outcome, 'succeeded', outcome.why)
+  assert.equal(outcome.state.steps.get('pre/make-it')?.attempts.length, 1)
+  assert.match(await trial.log('post/last-one'), /Z made\n.*Z late\n/)
 })

@@ -182,7 +182,7 @@ test('a run that is stopped ends its script, and takes down what there is', asyn
   })
   const trial = await registryTrial(t)
   const running = trial.run(resolved, {}, { signal: stop.signal })
-  await readWhenThere(join(trial.directory.root, 'artifacts/pre/wait-long/started'))
+  await readWhenThere(join(trial.directory.root, 'artifacts/pre/wait-long/started'), running)
   stop.abort(new Error('stopped'))
   const outcome = await running
   assert.equal(statuses(outcome)['pre/wait-long'], 'cancelled')

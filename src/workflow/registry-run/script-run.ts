@@ -1,4 +1,4 @@
-import { copyFile, mkdir, readdir, rename, rm, writeFile } from 'node:fs/promises'
+import { copyFile, mkdir, readdir, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { hasSystemCode, KnownError } from '../../errors/known-error.ts'
 import type { CommandEnd, StepContext, UndoContext } from '../step.ts'
@@ -209,7 +209,7 @@ interface WatchParts {
 class ScriptWatch {
   readonly #parts: WatchParts
   #hasKubeconfig = false
-  #isShared = false
+  #isFirst = true
   #cancel: (() => void) | undefined
   #looking: Promise<void> = Promise.resolve()
   #isStopped = false
@@ -231,14 +231,21 @@ class ScriptWatch {
   async look(): Promise<void> {
     const { places, shared, secrets, isKept } = this.#parts
     await secrets.read(places.shared, { isOfCredentials: false })
-    if (this.#hasKubeconfig) return
-    const own = join(places.shared, 'kubeconfig')
-    const source = (await copyIfThere(own, places.kubeconfig)) ? own : join(shared.path, 'kubeconfig')
-    this.#hasKubeconfig = source === own || (await copyIfThere(source, places.kubeconfig))
-    if (source === own && isKept && !this.#isShared) {
-      this.#isShared = true
-      if (this.#cancel !== undefined) await shared.update(places.shared)
+    const isFirst = this.#isFirst
+    this.#isFirst = false
+    for (const source of this.#hasKubeconfig ? [] : [places.shared, shared.path]) {
+      const path = join(source, 'kubeconfig')
+      if (!(isFirst || (await this.#isWritten(path))) || !(await copyIfThere(path, places.kubeconfig))) continue
+      this.#hasKubeconfig = true
+      if (source === places.shared && isKept && !isFirst) await shared.update(places.shared)
+      return
     }
+  }
+
+  /** Whoever writes it just now has not ended. */
+  async #isWritten(path: string): Promise<boolean> {
+    const entry = await stat(path).catch(() => undefined)
+    return entry !== undefined && entry.size > 0 && entry.mtimeMs < this.#parts.context.clock.now() - pollMs / 2
   }
 
   async stop(): Promise<void> {

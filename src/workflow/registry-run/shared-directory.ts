@@ -75,6 +75,8 @@ export class SharedDirectory {
   async #replace(copy: string): Promise<readonly string[]> {
     const next = `${this.path}.next`
     const old = `${this.path}.old`
+    // A script that takes away its own SHARED_DIR changes nothing (openshift/ci-tools: cmd/entrypoint-wrapper `createSecret`).
+    if (!(await isThere(copy))) return []
     await rm(next, { recursive: true, force: true })
     const warnings = await copyFlat(copy, next)
     await rm(old, { recursive: true, force: true })
@@ -92,10 +94,16 @@ export class SharedDirectory {
   }
 }
 
+async function isThere(path: string): Promise<boolean> {
+  return access(path).then(
+    () => true,
+    () => false,
+  )
+}
+
 /** Files alone, by their content; resolves with a line for each thing that is left out. */
 async function copyFlat(from: string, to: string): Promise<readonly string[]> {
   const warnings: string[] = []
-  await readdir(from)
   await mkdir(to, { recursive: true, mode: 0o700 })
   let bytes = 0
   for (const name of (await readdir(from)).sort()) {
