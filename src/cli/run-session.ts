@@ -1,6 +1,7 @@
 /** One session of a run, from the command line: begun, followed, and told of at its end. */
 import { KnownError } from '../errors/known-error.ts'
 import { type OpenedDefinition, writeDefinition } from '../flows/run-definition.ts'
+import { freeSpaceAt } from '../host/free-space.ts'
 import { isLocked } from '../host/lock.ts'
 import { type RunOutcome, runWorkflow, type SessionRequest } from '../workflow/engine.ts'
 import { readRun } from '../workflow/known-runs.ts'
@@ -30,6 +31,7 @@ export interface SessionOptions {
 }
 
 const tailLines = 10
+const fullBelowBytes = 128 * 1024
 
 /**
  * Runs it, and prints how it ended.
@@ -133,11 +135,17 @@ async function tellEnd(
   { directory, context }: { readonly directory: RunDirectory; readonly context: CliContext },
 ): Promise<number> {
   const view = viewState({ directory, state }, { isHeld: false, now: context.clock.now() })
-  const told = { ...view, ...(context.signal.aborted && outcome !== 'gap' && { why: view.why ?? 'it was stopped' }) }
-  const tail = await tailOf(told)
-  context.stdout(context.json ? `${JSON.stringify(told)}\n` : renderEnd(told, { tail }))
+  const details = { tail: await tailOf(view), fullDisk: outcome === 'failed' && (await isDiskFull(directory)) }
+  context.stdout(context.json ? `${JSON.stringify(view)}\n` : renderEnd(view, details))
+  if (outcome === 'succeeded') return 0
   if (context.signal.aborted) return 130
   return outcome === 'failed' || outcome === 'interrupted' ? 1 : 0
+}
+
+/** What a script says of a full disk has no room on it, either. */
+async function isDiskFull({ root }: RunDirectory): Promise<boolean> {
+  const { availableBytes } = await freeSpaceAt(root)
+  return availableBytes !== undefined && availableBytes < fullBelowBytes
 }
 
 /** The last lines of what failed. */

@@ -8,6 +8,8 @@ import { treeLines } from './step-tree.ts'
 export interface RunDetails {
   /** The last lines of the log of what failed. */
   readonly tail: readonly string[]
+  /** Whether there is no room left where the run lies. */
+  readonly fullDisk?: boolean
 }
 
 export function renderRun(view: RunView, { tail }: RunDetails): string {
@@ -24,8 +26,14 @@ export function renderRun(view: RunView, { tail }: RunDetails): string {
 }
 
 /** What is printed at the end of `run`: the steps were told while they ran. */
-export function renderEnd(view: RunView, { tail }: RunDetails): string {
-  return `${[headline(view), ...problemLines(view, tail), ...stuckLines(view.undo), `  next: ${view.next}`].join('\n')}\n`
+export function renderEnd(view: RunView, { tail, fullDisk = false }: RunDetails): string {
+  return `${[
+    headline(view),
+    ...(fullDisk ? [`  the disk of ${view.directory} is full: free space first`] : []),
+    ...problemLines(view, tail),
+    ...stuckLines(view.undo),
+    `  next: ${view.next}`,
+  ].join('\n')}\n`
 }
 
 /** `failed: make-network of ipi-aws, run 20261121T160000-ab12: …`. */

@@ -1,0 +1,162 @@
+/** What befalls a run from outside: Ctrl-C, kill -9, a second one at the same time, a disk that is full. */
+import assert from 'node:assert/strict'
+import { readdir, readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { type TestContext, test } from 'node:test'
+import { runCli } from '../../testkit/run-cli.ts'
+import { processesOf, type RunningCli, startCli, until } from '../../testkit/running-cli.ts'
+import { smallDisk } from '../../testkit/small-disk.ts'
+import { smallRegistry } from '../../testkit/small-registry.ts'
+import { tempDir } from '../../testkit/temp-dir.ts'
+
+interface Place {
+  readonly directory: string
+  readonly words: readonly string[]
+  readonly start: () => RunningCli
+  /** What the steps have written, in their order. */
+  readonly done: () => Promise<string>
+  readonly hasBegun: () => Promise<boolean>
+  readonly runId: () => Promise<string>
+}
+
+/** The second step waits for a file `go`. A deaf one does not end when it is asked to. */
+async function place(t: TestContext, { isDeaf = false }: { readonly isDeaf?: boolean } = {}): Promise<Place> {
+  const directory = await tempDir(t)
+  const say = (what: string) => `echo ${what} >> ${directory}/done`
+  const trap = isDeaf ? `trap '' TERM INT` : `trap '${say('asked')}; exit 9' TERM INT`
+  const registry = await smallRegistry(directory, [
+    { name: 'make', script: say('make') },
+    {
+      name: 'wait',
+      grace: '10m',
+      script: `${trap}\n${say('begin')}\necho waiting\nwhile [ ! -e ${directory}/go ]; do sleep 0.05; done\n${say('end')}`,
+    },
+    { name: 'clean', phase: 'post', script: say('clean') },
+  ])
+  const words = ['run', 'small', '--registry', registry]
+  const done = async () =>
+    (await readFile(join(directory, 'done'), 'utf8').catch(() => '')).trim().replaceAll('\n', ' ')
+  return {
+    directory,
+    words,
+    start: () => startCli(t, words, { cwd: directory }),
+    done,
+    hasBegun: async () => (await done()).endsWith('begin'),
+    runId: async () =>
+      (await readdir(join(directory, '.sallyport', 'runs'))).sort().findLast((name) => /^\d/.test(name)) ?? '',
+  }
+}
+
+async function go(directory: string): Promise<void> {
+  await writeFile(join(directory, 'go'), '')
+}
+
+test('the first Ctrl-C asks the step to end, and the teardown runs', async (t) => {
+  const { start, done, hasBegun, runId, directory } = await place(t)
+  const run = start()
+  await until('the step has begun', hasBegun)
+  run.child.kill('SIGINT')
+  assert.equal(await run.ended, 130)
+  assert.match(run.output.stderr, /stopping; press Ctrl-C again/)
+  assert.match(run.output.stdout, /^stopped: small, run /)
+  assert.equal(await done(), 'make begin asked clean')
+  assert.deepEqual(await processesOf(await runId()), [])
+  assert.match(
+    (await runCli(['run', 'show'], { cwd: directory })).stdout,
+    /stopped +small-wait[\s\S]*done +small-clean/,
+  )
+})
+
+test('the second Ctrl-C ends everything at once, leaves no process, and the run goes on later', async (t) => {
+  const { start, done, hasBegun, runId, directory, words } = await place(t, { isDeaf: true })
+  const run = start()
+  await until('the step has begun', hasBegun)
+  const id = await runId()
+  assert.notDeepEqual(await processesOf(id), [])
+  run.child.kill('SIGINT')
+  await until('the first was heard', () => run.output.stderr.includes('stopping'))
+  run.child.kill('SIGINT')
+  assert.equal(await run.ended, 130)
+  await until('all are gone', async () => (await processesOf(id)).length === 0)
+  await go(directory)
+  const again = await runCli(words, { cwd: directory })
+  assert.equal(again.status, 0, again.stderr)
+  assert.match(await done(), /end clean$/)
+})
+
+test('a run whose engine was killed is said to be interrupted, and goes on where it was', async (t) => {
+  const { start, done, hasBegun, runId, directory, words } = await place(t)
+  const run = start()
+  await until('the step has begun', hasBegun)
+  process.kill(run.child.pid ?? 0, 'SIGKILL')
+  assert.equal(await run.ended, 'SIGKILL')
+  const shown = await runCli(['run', 'show'], { cwd: directory })
+  assert.match(shown.stdout, /^interrupted: small, run \S+: its process is gone/)
+  assert.match(shown.stdout, /interrupted +small-wait/)
+  assert.match(shown.stdout, / {2}next: sallyport resume \S+ goes on where it stopped\n$/)
+  const id = await runId()
+  const left = await processesOf(id)
+  const resumed = startCli(t, ['resume'], { cwd: directory })
+  await until('it has begun anew', async () => (await done()).endsWith('begin') && (await done()) !== 'make begin')
+  const now = await processesOf(id)
+  assert.deepEqual(
+    left.filter((pid) => now.includes(pid)),
+    [],
+  )
+  await go(directory)
+  assert.equal(await resumed.ended, 0, resumed.output.stderr)
+  assert.match(await done(), /^make begin( asked)? begin end clean$/)
+  assert.deepEqual(words.slice(0, 2), ['run', 'small'])
+})
+
+test('two at once exclude each other, and the second is told where to look', async (t) => {
+  const { start, hasBegun, directory, words } = await place(t)
+  const run = start()
+  await until('the step has begun', hasBegun)
+  for (const args of [words, ['resume'], ['run', 'teardown'], ['run', 'export']]) {
+    const second = await runCli(args, { cwd: directory })
+    assert.equal(second.status, 1)
+    assert.match(second.stderr, /error STORE_LOCKED: /)
+  }
+  assert.match((await runCli(['resume'], { cwd: directory })).stderr, /next: sallyport logs \S+ -f follows it/)
+  const { runs } = JSON.parse((await runCli(['runs', '--json'], { cwd: directory })).stdout)
+  assert.equal(runs[0].status, 'running')
+  await go(directory)
+  assert.equal(await run.ended, 0)
+})
+
+test('logs -f follows a run of another process to its end', async (t) => {
+  const { start, hasBegun, directory } = await place(t)
+  const run = start()
+  await until('the step has begun', hasBegun)
+  const logs = startCli(t, ['logs', '-f', '--raw'], { cwd: directory })
+  const one = startCli(t, ['logs', 'small-wait', '-f'], { cwd: directory })
+  await until('what is there is shown', () => logs.output.stdout.includes('waiting'))
+  await until('what is there of the step is shown', () => one.output.stdout.includes('waiting'))
+  await go(directory)
+  assert.equal(await logs.ended, 0)
+  assert.equal(await one.ended, 0)
+  assert.equal(await run.ended, 0)
+  assert.match(logs.output.stderr, /^succeeded: /)
+  assert.match(one.output.stdout, /^\d{4}-\d\d-\d\dT[\d:.]+Z waiting\n$/)
+})
+
+test('a disk that is full ends a run with a word, and it goes on when there is space', async (t) => {
+  const disk = await smallDisk(t, 256 * 1024)
+  if (disk === undefined) return
+  const directory = await tempDir(t)
+  const registry = await smallRegistry(directory, [
+    { name: 'make', script: `echo make >> ${directory}/done` },
+    { name: 'fill', script: 'head -c 1000000 /dev/zero > "$ARTIFACT_DIR/zeros"' },
+    { name: 'use', phase: 'test', script: `echo use >> ${directory}/done` },
+  ])
+  const words = ['run', 'small', '--registry', registry, '--runs', join(disk.path, 'runs')]
+  const full = await runCli(words, { cwd: directory })
+  assert.equal(full.status, 1, full.stdout)
+  assert.match(full.stdout, /^failed: small[\s\S]*the disk of \S+ is full/)
+  await disk.free()
+  const again = await runCli(words, { cwd: directory })
+  assert.equal(again.status, 0, again.stderr)
+  assert.match(again.stderr, /^going on with run /)
+  assert.equal(await readFile(join(directory, 'done'), 'utf8'), 'make\nuse\n')
+})
