@@ -51,7 +51,7 @@ export const siteKind: DefinitionKind<SiteDefinition> = {
 }
 
 function partsOf(site: SiteConfig, file: string, { clock, log, env, self, user }: OpenHost): StageParts {
-  const parts = { site, directory: dirname(file), self, clock, log, env }
+  const parts = { site, directory: dirname(file), self, clock, log, env, user }
   if (site.platform.lab === undefined) return { ...parts, openLab: undefined }
   return { ...parts, openLab: (context) => openLabOf({ site, user, host: { env, clock } }, context) }
 }

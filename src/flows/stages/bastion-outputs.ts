@@ -13,11 +13,10 @@ export const HostMade = z.strictObject({
 export type HostMade = z.infer<typeof HostMade>
 
 export const CredentialsMade = z.strictObject({
-  registryRoot: z.string(),
-  username: z.string(),
-  password: z.union([z.string(), SecretName]),
   /** Of the mirror alone, as podman login writes it. */
   authFile: z.string(),
+  /** Of the account that was made. */
+  password: z.union([z.string(), SecretName]).optional(),
 })
 export type CredentialsMade = z.infer<typeof CredentialsMade>
 
@@ -28,6 +27,7 @@ export const MirrorMade = z.strictObject({
   registry: z.string(),
   /** `HOST:PORT/PATH` */
   target: z.string(),
-  ca: z.string(),
+  /** Place of the PEM file that its certificate is from; absent where the machine trusts it anyway. */
+  ca: z.string().optional(),
 })
 export type MirrorMade = z.infer<typeof MirrorMade>

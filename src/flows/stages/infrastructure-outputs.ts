@@ -1,4 +1,4 @@
-/** What stage 01 gives to the others. Paths are of the machine that it ran on. */
+/** What stage 01 of a lab gives to the others. Paths are of the machine that it ran on. */
 import { z } from 'zod'
 
 const addresses = z.array(z.string())
@@ -11,16 +11,3 @@ export const NetworkMade = z.strictObject({
   limits: z.array(z.string()),
 })
 export type NetworkMade = z.infer<typeof NetworkMade>
-
-export const UpstreamMade = z.strictObject({
-  /** By digest. */
-  release: z.string(),
-  version: z.string(),
-  imageSet: z.string(),
-  ca: z.string(),
-  /** registries.conf of the connected side; leads to the registry where its name is not known. */
-  registriesConf: z.string(),
-  signatures: z.string(),
-  releaseKey: z.string(),
-})
-export type UpstreamMade = z.infer<typeof UpstreamMade>

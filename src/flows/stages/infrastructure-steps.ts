@@ -13,7 +13,9 @@ import { createRegistryClient } from '../../remote/client.ts'
 import { noCredentials } from '../../remote/credentials.ts'
 import { makeSampleSigner } from '../../trust/sample-signer.ts'
 import { defineStep, type StepContext } from '../../workflow/step.ts'
-import { NetworkMade, UpstreamMade } from './infrastructure-outputs.ts'
+import { NetworkMade } from './infrastructure-outputs.ts'
+import { machineOf } from './machine.ts'
+import { ReleaseKnown } from './release-outputs.ts'
 import { sampleTools } from './sample-tools.ts'
 import { labOf, makingOf, type StageParts } from './stage-parts.ts'
 
@@ -59,7 +61,7 @@ export function upstreamStep(parts: StageParts) {
     version: 1,
     where: 'connected',
     input: z.strictObject({ network: NetworkMade, architecture: z.string() }),
-    output: UpstreamMade,
+    output: ReleaseKnown,
     policy: { timeoutMs: 10 * 60_000 },
     async apply({ network }, context) {
       const lab = await labOf(parts, context)
@@ -75,19 +77,16 @@ export function upstreamStep(parts: StageParts) {
       const files = await writeUpstreamFiles(root, { release, address: `${address}:${port}`, isNamed: port === 443 })
       const reference = formatReference({ registry, repository, digest: release.image.digest })
       context.print(`${reference} is ${sampleVersion}, with ${release.components.length} components\n`)
-      return { release: reference, version: sampleVersion, ca: tls.caFile, ...files }
+      const { imageSet, ...outside } = files
+      return { release: reference, version: sampleVersion, imageSet, outside: { ca: tls.caFile, ...outside } }
     },
-    holds: async (_, __, context) => isServing(await labOf(parts, context), 'upstream'),
+    holds: async (_, __, context) => (await machineOf(parts, context)).isServing('upstream'),
   })
 }
 
 /** 443 where the name is known; on 127.0.0.1, where others may be, a port of the lab. */
 function upstreamPort({ settings: { mode, plan } }: Lab): number {
   return mode.kind === 'namespaces' ? 443 : 20_000 + plan.subnet * 4
-}
-
-export async function isServing(lab: Lab, name: string): Promise<boolean> {
-  return (await lab.status()).some((one) => one.kind === 'process' && one.name === name && one.isThere)
 }
 
 interface FillOptions {
@@ -148,7 +147,7 @@ async function writeUpstreamFiles(
     address,
     isNamed,
   }: { readonly release: SampleRelease; readonly address: string; readonly isNamed: boolean },
-): Promise<Pick<UpstreamMade, 'imageSet' | 'registriesConf' | 'signatures' | 'releaseKey'>> {
+): Promise<Readonly<Record<'imageSet' | 'registriesConf' | 'signatures' | 'releaseKey', string>>> {
   const { registry, images } = releaseSources
   const { digest } = release.image
   const [imageSet, registriesConf, releaseKey] = ['isc.yaml', 'registries.conf', 'release-key.asc'].map((name) =>
@@ -176,9 +175,4 @@ async function writeUpstreamFiles(
   const registries = isNamed ? [] : [{ ...entry, origin: 'lab' }]
   await writeFile(registriesConf ?? '', renderRegistriesConf({ registries }))
   return { imageSet: imageSet ?? '', registriesConf: registriesConf ?? '', signatures, releaseKey: releaseKey ?? '' }
-}
-
-/** Where signatures of the release are, and with what they are verified. */
-export function trustOf({ signatures, releaseKey }: UpstreamMade): Readonly<Record<string, string>> {
-  return { OCP_SIGNATURE_URL: `file://${signatures}`, OCP_SIGNATURE_VERIFICATION_PK: releaseKey }
 }

@@ -6,19 +6,18 @@ import { KnownError } from '../../errors/known-error.ts'
 import { mapConcurrently } from '../../host/concurrency.ts'
 import type { Lab } from '../../provision/lab/lab-provider.ts'
 import { defineStep, type StepContext } from '../../workflow/step.ts'
-import { CredentialsMade, HostMade, MirrorMade } from './bastion-outputs.ts'
-import { UpstreamMade } from './infrastructure-outputs.ts'
-import { NodesUp, PacketsCounted, Verified } from './install-outputs.ts'
-import { Loaded } from './mirror-outputs.ts'
-import { proxyOf } from './prepare-steps.ts'
+import { HostMade } from './bastion-outputs.ts'
+import { NodesUp, PacketsCounted } from './install-outputs.ts'
+import { pathAt } from './places.ts'
+import { MirrorSide } from './prepare-steps.ts'
+import { ReleaseKnown } from './release-outputs.ts'
+import { proxyOf } from './sample-ignition.ts'
 import { labOf, runSallyport, type StageParts } from './stage-parts.ts'
 
 /** What a node knows of the world: through a mirror, or through a proxy. */
 const NodeSide = z.strictObject({
-  upstream: UpstreamMade,
-  mirror: MirrorMade.optional(),
-  credentials: CredentialsMade.optional(),
-  loaded: Loaded.optional(),
+  release: ReleaseKnown,
+  side: MirrorSide.optional(),
   host: HostMade,
   nodes: z.number(),
 })
@@ -26,11 +25,18 @@ type NodeSide = z.infer<typeof NodeSide>
 
 const pullsAtATime = 4
 
-/** The words by which a program on the closed side reads images as a node does. */
-function accessOf({ upstream, mirror, credentials, loaded }: NodeSide): readonly string[] {
-  const conf = loaded?.registriesConf ?? upstream.registriesConf
-  const auth = credentials === undefined ? [] : ['--authfile', credentials.authFile]
-  return ['--registries-conf', conf, '--ca', mirror?.ca ?? upstream.ca, ...auth]
+/** How a program on the closed side reads images as a node does. */
+interface NodeAccess {
+  readonly registriesConf: string
+  readonly caFile: string
+  readonly authFile?: string
+}
+
+function accessOf(parts: StageParts, context: StepContext, { release: { outside }, side }: NodeSide): NodeAccess {
+  const at = (place = '') => pathAt(parts, context, place)
+  if (side === undefined) return { registriesConf: at(outside?.registriesConf), caFile: at(outside?.ca) }
+  const { loaded, mirror, credentials } = side
+  return { registriesConf: at(loaded.registriesConf), caFile: at(mirror.ca), authFile: credentials.authFile }
 }
 
 /** Stage 08: every image of the release is pulled by a node, through the registries.conf that the cluster will have. */
@@ -45,10 +51,14 @@ export function nodesStep(parts: StageParts) {
     async apply(side, context) {
       const lab = await labOf(parts, context)
       const env = await proxyEnv(side, context)
-      const words = ['release', 'info', side.upstream.release, ...accessOf(side)]
+      const access = accessOf(parts, context, side)
+      const auth = access.authFile === undefined ? [] : ['--authfile', access.authFile]
+      const from = ['--registries-conf', access.registriesConf, '--ca', access.caFile, ...auth]
+      const { release } = side.release
+      const words = ['release', 'info', release, ...from]
       const answer = await runSallyport(parts, context, { where: 'closed', words, env })
-      const images = [side.upstream.release, ...Components.parse(answer).components.map(({ reference }) => reference)]
-      await pullAll(lab, { images, side, context, env })
+      const images = [release, ...Components.parse(answer).components.map((component) => component.reference)]
+      await pullAll(lab, { images, access, context, env })
       return { nodes: [...lab.nodes()], images: images.length }
     },
   })
@@ -58,12 +68,12 @@ const Components = z.object({ components: z.array(z.object({ reference: z.string
 
 interface PullWork {
   readonly images: readonly string[]
-  readonly side: NodeSide
+  readonly access: NodeAccess
   readonly context: StepContext
   readonly env: Readonly<Record<string, string>>
 }
 
-async function pullAll(lab: Lab, { images, side, context, env }: PullWork): Promise<void> {
+async function pullAll(lab: Lab, { images, access, context, env }: PullWork): Promise<void> {
   const nodes = lab.nodes()
   let done = 0
   await mapConcurrently(images, pullsAtATime, async (image, index) => {
@@ -71,9 +81,7 @@ async function pullAll(lab: Lab, { images, side, context, env }: PullWork): Prom
     const outcome = await lab.pullOnNode({
       node: `${node}/${index % pullsAtATime}`,
       image,
-      registriesConf: side.loaded?.registriesConf ?? side.upstream.registriesConf,
-      caFile: side.mirror?.ca ?? side.upstream.ca,
-      ...(side.credentials && { authFile: side.credentials.authFile }),
+      ...access,
       env,
       signal: context.signal,
     })
@@ -89,53 +97,9 @@ async function pullAll(lab: Lab, { images, side, context, env }: PullWork): Prom
 }
 
 /** Of a node that has no mirror. */
-async function proxyEnv({ mirror, host }: NodeSide, context: StepContext): Promise<Readonly<Record<string, string>>> {
-  const proxy = mirror === undefined ? await proxyOf(host, context) : undefined
+async function proxyEnv({ side, host }: NodeSide, context: StepContext): Promise<Readonly<Record<string, string>>> {
+  const proxy = side === undefined ? await proxyOf(host, context) : undefined
   return proxy?.httpsProxy === undefined ? {} : { HTTPS_PROXY: proxy.httpsProxy, HTTP_PROXY: proxy.httpsProxy }
-}
-
-/** Stage 09: everything that was mirrored is there, every byte. */
-export function verifyMirrorStep(parts: StageParts) {
-  return defineStep({
-    title: 'everything is at the mirror, every byte read back',
-    version: 1,
-    where: 'closed',
-    input: NodeSide,
-    output: Verified,
-    policy: { timeoutMs: 12 * 60 * 60_000 },
-    async apply(side, context) {
-      const report = join(context.directories.artifacts, 'verify-mirror.json')
-      const { mirror, credentials, loaded } = side
-      if (!mirror || !credentials || !loaded) throw new KnownError('STEP_INPUT', 'There is no mirror to verify')
-      const words = ['verify', 'mirror', '--deep', '--workspace', loaded.workspace, '--ca', mirror.ca]
-      const access = ['--authfile', credentials.authFile, `docker://${mirror.target}`]
-      const answer = await runSallyport(parts, context, { where: 'closed', words: [...words, ...access] })
-      await writeFile(report, `${JSON.stringify(answer, undefined, 2)}\n`)
-      return { report, checked: Number(answer['images'] ?? 0) }
-    },
-  })
-}
-
-/** Stage 09: no image of the release would be pulled from outside. */
-export function verifyEgressStep(parts: StageParts) {
-  return defineStep({
-    title: 'no image would be pulled from outside',
-    version: 1,
-    where: 'closed',
-    input: NodeSide,
-    output: Verified,
-    policy: { timeoutMs: 2 * 60 * 60_000 },
-    async apply(side, context) {
-      const report = join(context.directories.artifacts, 'verify-egress.json')
-      const { mirror, credentials, loaded, upstream } = side
-      if (!mirror || !credentials || !loaded) throw new KnownError('STEP_INPUT', 'There is no mirror to go by')
-      const words = ['verify', 'egress', '--workspace', loaded.workspace, '--release', upstream.release]
-      const access = ['--authfile', credentials.authFile, '--ca', mirror.ca, '--inside', mirror.registry]
-      const answer = await runSallyport(parts, context, { where: 'closed', words: [...words, ...access] })
-      await writeFile(report, `${JSON.stringify(answer, undefined, 2)}\n`)
-      return { report, checked: Number(answer['references'] ?? 0) }
-    },
-  })
 }
 
 /** Stage 09: what the packet counters of the closed side say of all that was done there. */

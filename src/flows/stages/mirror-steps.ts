@@ -1,38 +1,50 @@
 /** Stage 06: what is asked for, out of the registries, across the gap, into the mirror. */
-import { mkdir, writeFile } from 'node:fs/promises'
+import { mkdir, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { z } from 'zod'
+import { KnownError } from '../../errors/known-error.ts'
 import { renderRegistriesConf } from '../../registries/render.ts'
-import { defineStep } from '../../workflow/step.ts'
+import { defineStep, type StepContext } from '../../workflow/step.ts'
 import { nodeConfOf } from '../verify.ts'
 import { CredentialsMade, MirrorMade } from './bastion-outputs.ts'
-import { UpstreamMade } from './infrastructure-outputs.ts'
-import { trustOf } from './infrastructure-steps.ts'
 import { Collected, Loaded } from './mirror-outputs.ts'
-import { labOf, runSallyport, type StageParts } from './stage-parts.ts'
+import { contentPlace, pathAt } from './places.ts'
+import { trustOf, withReleaseAccess } from './release-access.ts'
+import { ReleaseKnown } from './release-outputs.ts'
+import { runSallyport, type StageParts } from './stage-parts.ts'
 
 const aDay = 24 * 60 * 60_000
 /** A registry that is busy, a line that is cut: worth trying again, what arrived is kept. */
 const patiently = { timeoutMs: aDay, retry: { attempts: 5, firstDelayMs: 30_000 } }
 
+/**
+ * Always into an archive, also where one machine reaches both sides: what is verified on arrival is what was collected, a
+ * broken load begins again without the outside, and there is one path to trust. It costs the disk for it.
+ */
 export function collectStep(parts: StageParts) {
   return defineStep({
     title: 'the release and its images, into an archive',
     version: 1,
     where: 'connected',
-    input: z.strictObject({ upstream: UpstreamMade, imageSet: z.string() }),
+    input: z.strictObject({ release: ReleaseKnown, imageSet: z.string() }),
     output: Collected,
     policy: patiently,
-    async apply({ upstream, imageSet }, context) {
-      const archive = join((await labOf(parts, context)).settings.directory, 'archive')
-      await mkdir(archive, { recursive: true, mode: 0o700 })
-      const from = ['--ca', upstream.ca, '--registries-conf', upstream.registriesConf]
-      const words = ['mirror', '-c', imageSet, ...from, '--quiet', `file://${archive}`]
-      await runSallyport(parts, context, { where: 'connected', words, env: trustOf(upstream) })
-      return { archive }
+    async apply({ release, imageSet }, context) {
+      const archive = contentPlace(parts, 'archive')
+      const directory = pathAt(parts, context, archive)
+      await mkdir(directory, { recursive: true, mode: 0o700 })
+      const answer = await withReleaseAccess(release, context, ({ words: access, env }) => {
+        const words = ['mirror', '-c', pathAt(parts, context, imageSet), ...access, '--quiet', `file://${directory}`]
+        return runSallyport(parts, context, { where: 'connected', words, env })
+      })
+      const { archive: written } = Written.parse(answer)
+      return { archive, ...(written && { checksum: written.checksum }) }
     },
   })
 }
+
+/** Absent where nothing had to be carried. */
+const Written = z.object({ archive: z.object({ checksum: z.string() }).optional() })
 
 /** On arrival, before a byte of it is used. */
 export function arrivalStep(parts: StageParts) {
@@ -44,7 +56,15 @@ export function arrivalStep(parts: StageParts) {
     output: Collected,
     policy: { timeoutMs: aDay },
     async apply({ collected }, context) {
-      await runSallyport(parts, context, { where: 'bastion', words: ['archive', 'verify', collected.archive] })
+      const directory = pathAt(parts, context, collected.archive)
+      await stat(directory).catch((cause: unknown) => {
+        throw new KnownError('STEP_FAILED', `The archive has not arrived: there is no ${directory}`, {
+          hint: `Copy the directory of the other side to ${directory}, beside sallyport.yaml, and run the same command again.`,
+          details: { directory },
+          cause,
+        })
+      })
+      await runSallyport(parts, context, { where: 'bastion', words: ['archive', 'verify', directory] })
       return collected
     },
   })
@@ -59,20 +79,36 @@ export function loadStep(parts: StageParts) {
       collected: Collected,
       mirror: MirrorMade,
       credentials: CredentialsMade,
-      upstream: UpstreamMade,
+      release: ReleaseKnown,
     }),
     output: Loaded,
     policy: patiently,
-    async apply({ collected, mirror, credentials, upstream }, context) {
-      const workspace = join((await labOf(parts, context)).settings.directory, 'workspace')
-      const to = ['--authfile', credentials.authFile, '--ca', mirror.ca, '--quiet']
-      const place = ['--from', `file://${collected.archive}`, '--workspace', `file://${workspace}`]
-      const words = ['mirror', ...place, ...to, `docker://${mirror.target}`]
-      await runSallyport(parts, context, { where: 'bastion', words, env: trustOf(upstream) })
-      const clusterResources = join(workspace, 'working-dir', 'cluster-resources')
-      const registriesConf = join(workspace, 'node-registries.conf')
-      await writeFile(registriesConf, renderRegistriesConf(await nodeConfOf(clusterResources)))
-      return { workspace, clusterResources, registriesConf }
+    async apply({ collected, mirror, credentials, release }, context) {
+      const workspace = contentPlace(parts, 'workspace')
+      const directory = pathAt(parts, context, workspace)
+      const to = [...mirrorWords(parts, context, { mirror, credentials }), '--quiet']
+      const from = `file://${pathAt(parts, context, collected.archive)}`
+      const words = ['mirror', '--from', from, '--workspace', `file://${directory}`, ...to, `docker://${mirror.target}`]
+      await runSallyport(parts, context, { where: 'bastion', words, env: trustOf(release) })
+      const conf = await nodeConfOf(join(directory, 'working-dir', 'cluster-resources'))
+      await writeFile(join(directory, 'node-registries.conf'), renderRegistriesConf(conf))
+      const clusterResources = `${workspace}/working-dir/cluster-resources`
+      return { workspace, clusterResources, registriesConf: `${workspace}/node-registries.conf` }
     },
   })
+}
+
+export interface MirrorDoor {
+  readonly mirror: MirrorMade
+  readonly credentials: CredentialsMade
+}
+
+/** The words by which a command gets into the mirror. */
+export function mirrorWords(
+  parts: StageParts,
+  context: Pick<StepContext, 'directories'>,
+  { mirror, credentials }: MirrorDoor,
+): readonly string[] {
+  const ca = mirror.ca === undefined ? [] : ['--ca', pathAt(parts, context, mirror.ca)]
+  return ['--authfile', credentials.authFile, ...ca]
 }

@@ -20,6 +20,7 @@ export interface StageParts {
   readonly clock: Clock
   readonly log: Log
   readonly env: Env
+  readonly user: { readonly platform: string; readonly uid: number }
   /** The lab of a run; undefined on every other platform. */
   readonly openLab: ((context: Pick<StepContext, 'run' | 'directories'>) => Promise<Lab>) | undefined
 }
@@ -50,18 +51,21 @@ export function workFolder(context: Pick<UndoContext, 'directories'>, name: stri
   return join(context.directories.run, 'work', name)
 }
 
-/**
- * The environment of a program on one side: of this machine only what a program cannot do without. On a real machine the
- * connected side keeps its way out: proxies, trust, credentials.
- */
+/** What leads out, and whom to trust: of a real machine on the connected side. */
+const connectedVariables =
+  /^(?:https?_proxy|no_proxy|SSL_CERT_FILE|REGISTRY_AUTH_FILE|CONTAINERS_REGISTRIES_CONF|UPDATE_URL_OVERRIDE|OCP_SIGNATURE_URL|OCP_SIGNATURE_VERIFICATION_PK)$/i
+
+/** On the other side no proxy and no registries.conf of this machine decides what is found. */
+const insideVariables = /^(?:SSL_CERT_FILE|OCP_SIGNATURE_VERIFICATION_PK)$/
+
+/** The environment of a program on one side: of this machine only what a program cannot do without, and what that side is. */
 function envOn(parts: StageParts, context: StepContext, where: Site): Readonly<Record<string, string | undefined>> {
   const { env } = parts
   const own = { PATH: env['PATH'], HOME: context.directories.state, TMPDIR: env['TMPDIR'], LC_ALL: 'C.UTF-8' }
-  if (parts.openLab !== undefined || where !== 'connected') return own
-  const kept = Object.entries(env).filter(([name]) =>
-    /^(?:https?_proxy|no_proxy|SSL_CERT_FILE|REGISTRY_AUTH_FILE)$/i.test(name),
-  )
-  return { ...own, ...Object.fromEntries(kept) }
+  if (parts.openLab !== undefined) return own
+  const kept = where === 'connected' ? connectedVariables : insideVariables
+  const named = Object.entries(env).filter(([name]) => kept.test(name))
+  return { ...own, ...Object.fromEntries(named) }
 }
 
 export interface SelfCommand {

@@ -1,0 +1,34 @@
+/** What Sallyport cannot do on a platform yet: it says so, and what to do instead. */
+import { z } from 'zod'
+import { KnownError } from '../../errors/known-error.ts'
+import type { Site } from '../../journal/events.ts'
+import { defineStep } from '../../workflow/step.ts'
+
+export interface HandWork {
+  /** Id of the step. */
+  readonly id: string
+  readonly title: string
+  readonly where: Site
+  /** What there is no provider for. */
+  readonly why: string
+  /** What a person does: the exact command, where there is one. */
+  readonly todo: string
+}
+
+/** Fails at once: whoever has done it by hand says so, and the run goes on. */
+export function handStep({ id, title, where, why, todo }: HandWork) {
+  return defineStep({
+    title,
+    version: 1,
+    where,
+    input: z.strictObject({}),
+    output: z.strictObject({}),
+    apply: (_, { run }) =>
+      Promise.reject(
+        new KnownError('STAGE_UNAVAILABLE', why, {
+          hint: `${todo} Then: sallyport resume ${run} --mark-done ${id} --reason 'done by hand'`,
+          details: { step: id },
+        }),
+      ),
+  })
+}
