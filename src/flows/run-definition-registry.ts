@@ -1,5 +1,5 @@
 import { stat } from 'node:fs/promises'
-import { hasSystemCode } from '../errors/known-error.ts'
+import { hasSystemCode, KnownError } from '../errors/known-error.ts'
 import type { Env } from '../host/env.ts'
 import type { Json } from '../journal/events.ts'
 import { preflight } from '../workflow/registry-run/preflight.ts'
@@ -28,10 +28,33 @@ export type RegistryOptions = Omit<RegistryRunOptions, 'path' | 'container'> & {
   readonly container?: Omit<ContainerOptions, 'env'>
 }
 
-/** @throws KnownError FILE_UNREADABLE, STEPS_UNRESOLVED */
+/** @throws KnownError FILE_UNREADABLE, STEP_REGISTRY_INVALID, STEPS_UNRESOLVED */
 export function defineRegistryRun(registry: string, workflow: string, options: RegistryOptions): RegistryDefinition {
-  const resolved = resolveWorkflow(loadRegistry(registry), workflow, { ...(options.env && { env: options.env }) })
-  return { kind: 'registry', registry, workflow, options, resolved }
+  try {
+    const resolved = resolveWorkflow(loadRegistry(registry), workflow, { ...(options.env && { env: options.env }) })
+    return { kind: 'registry', registry, workflow, options, resolved }
+  } catch (error) {
+    throw error instanceof KnownError && error.code === 'STEPS_UNRESOLVED'
+      ? notLoaded(error, { registry, workflow })
+      : error
+  }
+}
+
+const shownFaults = 3
+
+/** What cannot be resolved for want of files that do not load is not the fault of who refers to it: only the files are told. */
+function notLoaded(
+  error: KnownError,
+  { registry, workflow }: Pick<RegistryDefinition, 'registry' | 'workflow'>,
+): KnownError {
+  const faults = error.message.split('\n').filter((line) => line.startsWith('failed to load'))
+  if (faults.length === 0) return error
+  const more = faults.length > shownFaults ? [`and ${faults.length - shownFaults} more`] : []
+  const first = `${workflow} needs files of ${registry} that do not load`
+  return new KnownError('STEP_REGISTRY_INVALID', [first, ...faults.slice(0, shownFaults), ...more].join('\n  '), {
+    hint: 'sallyport steps validate lists them all. Where the scripts are not there on purpose, sallyport steps resolve --without-scripts shows what would run.',
+    details: { registry, files: faults.length },
+  })
 }
 
 export const registryKind: DefinitionKind<RegistryDefinition> = {
