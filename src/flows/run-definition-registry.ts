@@ -1,12 +1,15 @@
 import { stat } from 'node:fs/promises'
+import { nearest } from '../config/nearest.ts'
 import { hasSystemCode, KnownError } from '../errors/known-error.ts'
 import type { Env } from '../host/env.ts'
 import type { Json } from '../journal/events.ts'
 import { preflight } from '../workflow/registry-run/preflight.ts'
 import { registryWorkflow } from '../workflow/registry-run/registry-workflow.ts'
 import type { ContainerOptions, RegistryRunOptions } from '../workflow/registry-run/run-options.ts'
+import { faultsOfName } from '../workflow/step-registry/faulty-files.ts'
 import { loadRegistry } from '../workflow/step-registry/load-registry.ts'
 import type { ParameterOrigin, ResolvedStep, ResolvedWorkflow } from '../workflow/step-registry/model.ts'
+import type { Registry } from '../workflow/step-registry/registry.ts'
 import { resolveWorkflow } from '../workflow/step-registry/resolve-test.ts'
 import type { DefinitionKind, RunParameter } from './run-definition.ts'
 
@@ -30,14 +33,29 @@ export type RegistryOptions = Omit<RegistryRunOptions, 'path' | 'container'> & {
 
 /** @throws KnownError FILE_UNREADABLE, STEP_REGISTRY_INVALID, STEPS_UNRESOLVED */
 export function defineRegistryRun(registry: string, workflow: string, options: RegistryOptions): RegistryDefinition {
+  const loaded = loadRegistry(registry)
+  if (!loaded.workflows.has(workflow)) throw unknownWorkflow(loaded, { registry, workflow })
   try {
-    const resolved = resolveWorkflow(loadRegistry(registry), workflow, { ...(options.env && { env: options.env }) })
+    const resolved = resolveWorkflow(loaded, workflow, { ...(options.env && { env: options.env }) })
     return { kind: 'registry', registry, workflow, options, resolved }
   } catch (error) {
     throw error instanceof KnownError && error.code === 'STEPS_UNRESOLVED'
       ? notLoaded(error, { registry, workflow })
       : error
   }
+}
+
+function unknownWorkflow(
+  loaded: Registry,
+  { registry, workflow }: Pick<RegistryDefinition, 'registry' | 'workflow'>,
+): KnownError {
+  const near = nearest(workflow, [...loaded.workflows.keys()])
+  const meant = near === undefined ? '' : `; did you mean ${near}?`
+  const lines = [`The registry has no workflow ${workflow}${meant}`, ...faultsOfName(loaded, workflow)]
+  return new KnownError('WORKFLOW_UNKNOWN', lines.join('\n  '), {
+    hint: `List them: sallyport steps ls --kind workflow --registry ${registry}`,
+    details: { workflow },
+  })
 }
 
 const shownFaults = 3
