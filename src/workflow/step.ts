@@ -33,6 +33,8 @@ export interface StepCommand {
   readonly env: Env
   readonly cwd?: string
   readonly onOutput?: (chunk: Uint8Array) => void
+  /** Waited for before what it prints goes on: the way to learn in time what has to be hidden in it. Does not reject. */
+  readonly beforeOutput?: () => Promise<void>
   /** Of its standard output, where the step wants to read it. Default: the log gets everything. */
   readonly first?: 'INT' | 'TERM'
 }

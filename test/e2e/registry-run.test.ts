@@ -282,6 +282,25 @@ test('secrets that a step writes are not in the logs of later steps, nor after a
   assert.equal(await trial.shared('kubeadmin-password'), 'Xk3-9fQz-77ab\n')
 })
 
+test('a secret that a step writes and prints at once is not in its own log either', async (t) => {
+  const resolved = await smallWorkflow(t, {
+    test: {
+      'make-secret': [
+        'for i in 1 2 3 4 5 6 7 8; do',
+        '  echo "n0t-in-a-log-$i" >"$SHARED_DIR/token"',
+        '  cat "$SHARED_DIR/token"',
+        'done',
+        'echo "http://me:n0t-in-a-log-x@10.0.0.1" >"$SHARED_DIR/proxy_url" && cat "$SHARED_DIR/proxy_url"; echo end',
+      ].join('\n'),
+    },
+  })
+  const trial = await registryTrial(t)
+  await trial.run(resolved)
+  const log = await trial.log('test/make-secret')
+  assert.match(log, /Z end\n/)
+  assert.doesNotMatch(log, /n0t-in-a-log-[8x]/)
+})
+
 test('what is in the cluster profile is not in any log, nor copied into the run', async (t) => {
   const profile = await tempDir(t)
   await writeFile(

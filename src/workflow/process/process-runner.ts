@@ -34,8 +34,9 @@ export async function endOrphans(prefix: string, clock: Clock): Promise<number> 
 
 /** @throws KnownError PROGRAM_FAILED where it cannot be started */
 async function runCommand(command: StepCommand, limits: ProcessLimits, clock: Clock): Promise<CommandEnd> {
-  const { argv, env, cwd, first = 'TERM', onOutput = limits.onOutput } = command
+  const { argv, env, cwd, first = 'TERM', onOutput: take = limits.onOutput, beforeOutput } = command
   const { cookie, exitFile, graceMs, signal, leaving, onStart } = limits
+  const onOutput = beforeOutput === undefined ? take : (chunk: Uint8Array) => beforeOutput().then(() => take(chunk))
   const end = await runProcess(
     {
       argv,

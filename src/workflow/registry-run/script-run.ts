@@ -1,6 +1,7 @@
-import { copyFile, mkdir, readdir, rename, rm, stat, writeFile } from 'node:fs/promises'
-import { dirname, join } from 'node:path'
+import { copyFile, mkdir, readdir, rename, rm, stat } from 'node:fs/promises'
+import { join } from 'node:path'
 import { hasSystemCode, KnownError } from '../../errors/known-error.ts'
+import { writeStaged } from '../../store/staged-write.ts'
 import type { CommandEnd, StepContext, UndoContext } from '../step.ts'
 import type { LiteralStep } from '../step-registry/model.ts'
 import { undoRecorderScript } from '../undo-request.ts'
@@ -94,7 +95,7 @@ export class ScriptRunner {
   async #execute(order: ScriptOrder, { context, places, watch }: Execution): Promise<CommandEnd> {
     const { literal, first } = order
     const { options } = this.#run
-    const root = dirname(context.directories.shared)
+    const { run: root } = context.directories
     const home = join(root, 'home')
     const undo = join(root, 'undo')
     const script = order.argv === undefined ? scriptOf(literal, places.script) : { argv: order.argv }
@@ -114,10 +115,11 @@ export class ScriptRunner {
       ...(literal.cli !== undefined && options.cliDir !== undefined && { cli: options.cliDir }),
     })
     watch.start()
+    const beforeOutput = () => watch.readSecrets()
     const { container } = options
     if (container === undefined) {
       const path = literal.cli !== undefined && options.cliDir ? `${options.path}:${options.cliDir}` : options.path
-      return context.exec({ argv: script.argv, env: { ...env, PATH: path }, cwd: places.work, first })
+      return context.exec({ argv: script.argv, env: { ...env, PATH: path }, cwd: places.work, first, beforeOutput })
     }
     const image = order.image ?? this.#imageOf(literal) ?? ''
     const name = `${context.run}-${places.root.slice(root.length + 1)}`.replace(/[^\w.-]+/g, '-')
@@ -127,7 +129,7 @@ export class ScriptRunner {
       { options, container },
     )
     try {
-      return await context.exec({ ...command, first })
+      return await context.exec({ ...command, first, beforeOutput })
     } finally {
       await removeContainers(container, `^${name}$`)
     }
@@ -178,9 +180,9 @@ async function prepare(
   if (script.file !== undefined) await writeProgram(path, script.file)
 }
 
+/** Observers and a step may write the same one at the same time. */
 async function writeProgram(path: string, text: string): Promise<void> {
-  await writeFile(`${path}.new`, text, { mode: 0o700 })
-  await rename(`${path}.new`, path)
+  await writeStaged(path, (file) => file.writeFile(text), 0o700)
 }
 
 function judge({ status, signal }: CommandEnd, { literal, argv }: ScriptOrder): void {
@@ -228,9 +230,15 @@ class ScriptWatch {
     })
   }
 
+  /** What a script prints it may have written to SHARED_DIR a moment ago. */
+  async readSecrets(): Promise<void> {
+    const { places, secrets } = this.#parts
+    await secrets.read(places.shared, { isOfCredentials: false }).catch(() => undefined)
+  }
+
   async look(): Promise<void> {
-    const { places, shared, secrets, isKept } = this.#parts
-    await secrets.read(places.shared, { isOfCredentials: false })
+    const { places, shared, isKept } = this.#parts
+    await this.readSecrets()
     const isFirst = this.#isFirst
     this.#isFirst = false
     for (const source of this.#hasKubeconfig ? [] : [places.shared, shared.path]) {
@@ -252,7 +260,7 @@ class ScriptWatch {
     this.#isStopped = true
     this.#cancel?.()
     await this.#looking
-    await this.#parts.secrets.read(this.#parts.places.shared, { isOfCredentials: false })
+    await this.readSecrets()
   }
 }
 
