@@ -37,6 +37,8 @@ export function containerCommand(
   return {
     argv: [
       ...[container.program, 'run', '--rm', '--name', name, '--label', `sallyport.run=${name}`],
+      // Who calls podman owns the directories of the run; images with another user could not write there.
+      ...['--user', '0:0'],
       // Steps reach what this machine reaches. Labels of files stay as they are.
       ...['--network', 'host', '--http-proxy=false', '--security-opt', 'label=disable', '--workdir', cwd],
       ...writable.flatMap((path) => ['--volume', `${path}:${path}`]),

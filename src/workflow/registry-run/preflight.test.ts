@@ -68,7 +68,7 @@ test('a credential has to be where the step looks for it, or given to a containe
   assert.match((await found(absent))[0] ?? '', /^error run.credential-absent: use-it wants the credential ns\/vault/)
   assert.match((await found(absent, { allowMissingCredentials: true }))[0] ?? '', /^warning/)
   assert.deepEqual(await found(await smallWorkflow(t, { test: { 'use-it': spec(join(there, 'files')) } })), [])
-  const container = { program: 'podman', env: {}, images: {}, image: 'tools' }
+  const container = { program: '/bin/sh', env: {}, images: {}, image: 'tools' }
   assert.match((await found(absent, { container }))[0] ?? '', /run.credential-absent/)
   assert.deepEqual(await found(absent, { container, credentials: { vault: there } }), [])
   assert.deepEqual(await found(absent, { container, credentials: { 'ns/vault': there } }), [])
@@ -89,9 +89,11 @@ test('in containers every image has to be known, and without them oc has to be t
   await writeFile(join(bin, 'oc'), '#!/bin/sh\n', { mode: 0o755 })
   assert.deepEqual(await found(resolved, { cliDir: bin }), [])
   assert.deepEqual(await found(resolved, { path: bin }), [])
-  const container = { program: 'podman', env: {}, images: {} }
+  const container = { program: 'sh', env: { PATH: '/bin' }, images: {} }
   assert.match((await found(resolved, { container }))[0] ?? '', /run.image-absent: Nobody says which image cli is/)
   assert.deepEqual(await found(resolved, { container: { ...container, images: { cli: 'tools' } } }), [])
+  const absent = { ...container, program: 'podman-that-is-not', image: 'tools' }
+  assert.match((await found(resolved, { container: absent }))[0] ?? '', /podman-that-is-not is not there/)
 })
 
 test('a duration that is none is found before anything runs', async (t) => {

@@ -5,7 +5,7 @@ import { goDurationMs } from '../export/go-duration.ts'
 import type { LiteralStep, ResolvedStep, ResolvedWorkflow } from '../step-registry/model.ts'
 import { imageKey, imageOf } from './container-image.ts'
 import { credentialMounts, credentialName } from './credential-mounts.ts'
-import type { RegistryRunOptions } from './run-options.ts'
+import type { ContainerOptions, RegistryRunOptions } from './run-options.ts'
 import { dependencyValue, type RegistryRun, wantedLeases } from './script-environment.ts'
 
 /** What is known to be missing before the first step runs. One of severity error would fail a step sooner or later. */
@@ -170,27 +170,35 @@ async function absentPrograms(
 ): Promise<readonly Finding[]> {
   const { container, path, cliDir } = options
   if (container !== undefined) {
-    const absent = scripts.filter((literal) => imageOf(literal, container) === undefined)
-    return onePerKey(absent, imageKey).map(({ first, all }) =>
-      finding({
-        id: 'run.image-absent',
-        severity: 'error',
-        summary: `Nobody says which image ${imageKey(first)} is, in which ${listed(all.map(({ as }) => as))} runs`,
-        remedy: `Give it with --image ${imageKey(first)}=IMAGE, or one for all with --image IMAGE.`,
-      }),
-    )
+    const { program, env } = container
+    const isThere = program.includes('/') ? await isRunnable(program) : await isOnPath(program, env['PATH'] ?? '')
+    const absent = isThere ? [] : [absentProgram(program, 'Install it, or run the steps without containers.')]
+    return [...absent, ...absentImages(scripts, container)]
   }
   const findings: Finding[] = []
   if (!(await isRunnable('/bin/bash'))) findings.push(absentProgram('/bin/bash', 'Every script needs it.'))
-  const oc = (
-    await Promise.all(
-      [...path.split(':'), cliDir ?? ''].filter((each) => each !== '').map((each) => isRunnable(join(each, 'oc'))),
-    )
-  ).some(Boolean)
-  if (!oc && scripts.some(({ cli }) => cli !== undefined)) {
+  const wantsOc = scripts.some(({ cli }) => cli !== undefined)
+  if (wantsOc && !(await isOnPath('oc', `${path}:${cliDir ?? ''}`))) {
     findings.push(absentProgram('oc', 'Name the directory where it is with --cli-dir.'))
   }
   return findings
+}
+
+function absentImages(scripts: readonly LiteralStep[], container: ContainerOptions): readonly Finding[] {
+  const absent = scripts.filter((literal) => imageOf(literal, container) === undefined)
+  return onePerKey(absent, imageKey).map(({ first, all }) =>
+    finding({
+      id: 'run.image-absent',
+      severity: 'error',
+      summary: `Nobody says which image ${imageKey(first)} is, in which ${listed(all.map(({ as }) => as))} runs`,
+      remedy: `Give it with --image ${imageKey(first)}=IMAGE, or one for all with --image IMAGE.`,
+    }),
+  )
+}
+
+async function isOnPath(program: string, path: string): Promise<boolean> {
+  const folders = path.split(':').filter((each) => each !== '')
+  return (await Promise.all(folders.map((folder) => isRunnable(join(folder, program))))).some(Boolean)
 }
 
 function absentProgram(program: string, remedy: string): Finding {
