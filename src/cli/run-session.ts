@@ -56,16 +56,35 @@ export async function runSession(options: SessionOptions, context: CliContext): 
       onEvent: (event, state) => progress.onEvent(event, state),
       onText: (_, text) => progress.onText(text),
     })
+  const tell = async (outcome: RunOutcome) => {
+    progress.stop()
+    if (opened.definition.kind === 'registry') await keepJunit(directory, outcome, context)
+    return tellEnd(outcome, { directory, context })
+  }
+  const lastWord = () => {
+    progress.stop()
+    context.stderr(`left at once: sallyport resume ${directory.id} goes on where it was\n`)
+  }
+  context.leaving.addEventListener('abort', lastWord)
   try {
     const { request, asks } = teardownOf(options)
     const first = await run(request)
-    progress.stop()
-    const outcome = asks && (await wantsTeardown(first, context)) ? await run(teardownRequest) : first
-    progress.stop()
-    if (opened.definition.kind === 'registry') await writeJunit(directory, outcome.state)
-    return await tellEnd(outcome, { directory, context })
+    const status = await tell(first)
+    if (!asks || !(await wantsTeardown(first, context))) return status
+    return Math.max(status, await tell(await run(teardownRequest)))
   } finally {
+    context.leaving.removeEventListener('abort', lastWord)
     progress.stop()
+  }
+}
+
+/** For tools of CI. That it cannot be written is no reason not to say how the run went. */
+async function keepJunit(directory: RunDirectory, { state }: RunOutcome, { log }: CliContext): Promise<void> {
+  try {
+    await writeJunit(directory, state)
+  } catch (error) {
+    if (!(error instanceof KnownError)) throw error
+    log.warn(error.message)
   }
 }
 
@@ -127,7 +146,7 @@ async function wantsTeardown({ outcome, state }: RunOutcome, context: CliContext
   const hasPost = [...state.steps.values()].some(({ outline }) => outline.phase === 'post')
   if (!(hasMade || hasPost) || outcome === 'gap' || !context.isTerminal || context.json || context.signal.aborted)
     return false
-  return askYesNo(`It has ${outcome}. Take down what it made?`, context)
+  return askYesNo('Take down what it made?', context)
 }
 
 async function tellEnd(

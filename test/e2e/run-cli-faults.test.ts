@@ -93,7 +93,7 @@ test('a run whose engine was killed is said to be interrupted, and goes on where
   const shown = await runCli(['run', 'show'], { cwd: directory })
   assert.match(shown.stdout, /^interrupted: small, run \S+: its process is gone/)
   assert.match(shown.stdout, /interrupted +small-wait/)
-  assert.match(shown.stdout, / {2}next: sallyport resume \S+ goes on where it stopped\n$/)
+  assert.match(shown.stdout, / {2}next: sallyport resume \S+ goes on where it stopped; /)
   const id = await runId()
   const left = await processesOf(id)
   const resumed = startCli(t, ['resume'], { cwd: directory })

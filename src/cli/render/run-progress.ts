@@ -128,7 +128,9 @@ export class RunProgress {
     const sinceMs = this.#output.clock.now() - (step.attempts.at(-1)?.startedAt ?? 0)
     const usual = this.#options.usualMs.get(id)
     const time =
-      usual === undefined ? formatDuration(sinceMs) : `${formatDuration(sinceMs)} of about ${formatDuration(usual)}`
+      usual === undefined || usual < 1000
+        ? formatDuration(sinceMs)
+        : `${formatDuration(sinceMs)} of about ${formatDuration(usual)}`
     const silent = step.silentForMs === undefined ? '' : `; nothing heard for ${formatDuration(step.silentForMs)}`
     const note = step.progress ? progressText(step.progress) : this.#lastPrinted
     return `${frames[this.#frame % frames.length]} ${place} ${id}  ${time}${silent}${note === '' ? '' : `  ${note}`}`

@@ -93,7 +93,7 @@ export function viewState(
     ...(importedFrom !== undefined && { importedFrom }),
     steps,
     ...(failed && { failed: failed.step }),
-    next: nextOf({ ...parts, ...(failed && { failed: failed.step }) }),
+    next: nextOf({ ...parts, steps, ...(failed && { failed: failed.step }) }),
   }
 }
 
@@ -173,14 +173,11 @@ export function undoText({ kind, what, values }: UndoRecord): string {
 }
 
 /** One line: what a tired administrator types next. */
-function nextOf({
-  run,
-  status,
-  undo,
-  failed,
-  isTakenDown: isDown,
-}: Pick<RunView, 'run' | 'status' | 'undo' | 'failed' | 'isTakenDown'>): string {
-  const takeDown = undo.length > 0 ? `; sallyport run teardown ${run} takes away what it made` : ''
+function nextOf({ run, status, undo, failed, isTakenDown: isDown, steps }: NextParts): string {
+  const isPost = steps.find(({ step }) => step === failed)?.phase === 'post'
+  const hasLeft = undo.length > 0 || steps.some(({ phase, attempts }) => phase === 'post' && attempts === 0)
+  const takeDown = hasLeft ? `; sallyport run teardown ${run} takes away what it made` : ''
+  const look = failed === undefined ? '' : `look at sallyport logs ${run} ${failed}; `
   switch (status) {
     case 'new':
       return `sallyport resume ${run} begins it`
@@ -188,23 +185,28 @@ function nextOf({
       return `sallyport logs ${run} -f follows it`
     case 'interrupted':
     case 'stopped':
-      return isDown ? 'it was taken down: begin anew' : `sallyport resume ${run} goes on where it stopped${takeDown}`
+      return isDown
+        ? 'begin anew: what it made is taken down'
+        : `sallyport resume ${run} goes on where it stopped${takeDown}`
     case 'failed':
-      if (isDown)
-        return `look at sallyport logs ${run} ${failed ?? ''}; what it made is taken down: mend the cause, and begin anew`
-      return `look at sallyport logs ${run} ${failed ?? ''}; mend the cause, and sallyport resume ${run} goes on there${takeDown}`
+      if (isDown) return `${look}what it made is taken down: mend the cause, and begin anew`
+      return failed === undefined || isPost
+        ? `${look}sallyport run teardown ${run} tries again to take away what is left`
+        : `${look}mend the cause, and sallyport resume ${run} goes on there${takeDown}`
     case 'gap':
       return `sallyport run export ${run} -o FILE; carry the file across; there sallyport run import FILE, and resume`
     case 'exported':
       return 'go on where it was imported; or, where it never arrived, here with --anyway'
     case 'succeeded':
-      return undo.length > 0
+      return hasLeft && !isDown
         ? `sallyport run teardown ${run} takes away what it made, when it is not wanted any more`
         : 'nothing: it is done'
     case 'taken-down':
       return 'nothing: what it made is taken down'
   }
 }
+
+type NextParts = Pick<RunView, 'run' | 'status' | 'undo' | 'failed' | 'isTakenDown' | 'steps'>
 
 export function countDone(steps: readonly StepView[]): string {
   return `${steps.filter(({ status }) => isDone(status)).length}/${steps.length}`
