@@ -103,13 +103,17 @@ export function findNamedStep(workflow: Pick<Workflow, 'steps'>, wanted: string)
   }
 }
 
-/** As the user wrote them, for the journal. */
+/** As the user wrote them, for the journal; of values with a name, which may be anything, the names alone. */
 export function askedWords(options: Readonly<Record<string, unknown>> | StepOptions): readonly string[] {
   return Object.entries(options).flatMap(([name, value]) => {
     const flag = `--${name.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`
     if (value === undefined || value === false) return []
     if (value === true) return [flag]
-    return (Array.isArray(value) && name !== 'where' ? value : [value]).map((each) => `${flag} ${String(each)}`)
+    if (Array.isArray(value))
+      return name === 'where' ? [`${flag} ${value.join(',')}`] : value.map((each) => `${flag} ${each}`)
+    return typeof value === 'object' && value !== null
+      ? Object.keys(value).map((each) => `${flag} ${each}`)
+      : [`${flag} ${String(value)}`]
   })
 }
 

@@ -88,10 +88,7 @@ test('a plan says what would be run and why, with the value of each parameter an
   const plan = await cli('plan', ...words, '--env', 'HOW=badly', '--skip', 'small-use', '--reason', 'not now')
   assert.equal(plan.status, 0, plan.stderr)
   assert.match(plan.stdout, /^plan: small: 1 of 3 steps to run, a new run\n/)
-  assert.match(
-    plan.stdout,
-    /run +small-make +it has not run yet\n +HOW=badly {2}\(--env\)\n +WHERE=here {2}\(default of the step\)/,
-  )
+  assert.match(plan.stdout, /run +small-make\n +HOW=badly {2}\(--env\)\n +WHERE=here {2}\(default\)/)
   assert.match(plan.stdout, /skip +small-use +not now/)
   assert.match(plan.stdout, /- +small-clean +nothing is taken down/)
   assert.deepEqual(await readdir(directory), ['registry'])

@@ -103,10 +103,14 @@ export function renderRunPlan(view: PlanView): string {
     `plan: ${workflow}: ${wanted} of ${count(steps.length, 'step')} to run, ${where}${missing}`,
     ...expectedLines(view),
     '',
-    ...treeLines(steps, { mark: ({ doing }) => marks[doing], facts: factsOf, below: belowOf }),
+    ...treeLines(steps, { mark: ({ doing }) => marks[doing], facts: (step) => factsOf(step, run), below: belowOf }),
     ...(observers.length > 0 ? ['', `  beside them: ${observers.join(', ')}`] : []),
     ...(leases.length > 0 ? ['', `  no other run may use: ${leases.join(', ')}`] : []),
     ...(findings.length > 0 ? ['', renderFindings(findings).trimEnd()] : []),
+    '',
+    errors === 0
+      ? `  next: sallyport run, with the same words, does it`
+      : `  next: give what is missing; sallyport run would not begin without it`,
     '',
   ].join('\n')
 }
@@ -128,10 +132,11 @@ function expectedLines({ expected: { ms, bytes, diskBytes } }: PlanView): readon
   return parts.length === 0 ? [] : [`  ${parts.join(', ')}`]
 }
 
-function factsOf({ why, where, doing, usualMs, expected }: PlanStepView): string {
+/** Of a new run it goes without saying that nothing has run yet. */
+function factsOf({ why, where, doing, usualMs, expected }: PlanStepView, run: string | undefined): string {
   const { bytes, diskBytes } = expected ?? {}
   return [
-    why,
+    ...(run === undefined && doing === 'run' && why === 'it has not run yet' ? [] : [why]),
     ...(where === undefined || doing === 'elsewhere' ? [] : [`on the ${where} side`]),
     ...(usualMs === undefined || usualMs < 1000 || doing !== 'run' ? [] : [`usually ${formatDuration(usualMs)}`]),
     ...(bytes === undefined ? [] : [`${formatBytes(bytes)} to move`]),
@@ -144,7 +149,9 @@ function belowOf({ parameters, expected, undoKinds = [], doing }: PlanStepView):
   const { files = [], notes = [] } = expected ?? {}
   return [
     ...parameters.map(({ name, value, by }) =>
-      value === undefined ? `${name} has no value` : `${name}=${shown(value)}  (${by})`,
+      value === undefined
+        ? `${name} has no value`
+        : `${name}=${shown(value)}  (${by.replace(/^default of the step$/, 'default')})`,
     ),
     ...files.map((file) => `writes ${file}`),
     ...undoKinds.map((kind) => `can be taken away again: ${kind}`),
