@@ -53,6 +53,8 @@ export class RunProgress {
         return this.#end(state, event.step)
       case 'step.silent':
         return `silent      ${event.step}: nothing heard for ${formatDuration(event.forMs)}`
+      case 'observer.ended':
+        return event.problem && `failed      observer ${event.observer}: ${event.problem.message}`
       case 'teardown.started':
         return `taking down: ${event.why}`
       case 'undo.done':

@@ -18,6 +18,9 @@ export function renderRun(view: RunView, { tail }: RunDetails): string {
     ...problemLines(view, tail),
     '',
     ...treeLines(view.steps, { mark: ({ status }) => marks[status], facts: stepFacts }),
+    ...view.observers.map(
+      ({ observer, log, problem }) => `  beside them ${observer} failed: ${firstLine(problem.message)} (${log})`,
+    ),
     ...undoLines(view.undo),
     '',
     ...placeLines(view),

@@ -53,6 +53,8 @@ export interface RunView {
   readonly importedFrom?: string
   readonly isTakenDown: boolean
   readonly steps: readonly StepView[]
+  /** What ran beside the steps, and failed: it changes nothing but this. */
+  readonly observers: readonly { readonly observer: string; readonly log: string; readonly problem: StepProblem }[]
   /** What is to be taken away still. */
   readonly undo: readonly UndoView[]
   /** The step that failed, or was interrupted. */
@@ -92,6 +94,9 @@ export function viewState(
     ...(exportedTo !== undefined && { exportedTo }),
     ...(importedFrom !== undefined && { importedFrom }),
     steps,
+    observers: [...state.observers.values()].flatMap(({ name, log, problem }) =>
+      problem === undefined ? [] : [{ observer: name, log: `${directory.root}/${log}`, problem }],
+    ),
     ...(failed && { failed: failed.step }),
     next: nextOf({ ...parts, steps, ...(failed && { failed: failed.step }) }),
   }
