@@ -471,11 +471,6 @@ export const errorCodes = {
     retryable: false,
     hint: 'sallyport runs lists the runs that are here; --runs DIR looks elsewhere.',
   },
-  RUN_FAILED: {
-    exitCode: 1,
-    retryable: false,
-    hint: 'Look at what the step printed, with sallyport logs RUN STEP; mend the cause, and sallyport resume RUN goes on from there.',
-  },
   RUN_OVER: {
     exitCode: 1,
     retryable: false,
@@ -500,11 +495,6 @@ export const errorCodes = {
     exitCode: 64,
     retryable: false,
     hint: 'The built-in workflow is called disconnected; those of a step registry are listed with sallyport steps ls --kind workflow --registry DIR.',
-  },
-  WORKFLOW_INVALID: {
-    exitCode: 78,
-    retryable: false,
-    hint: 'Correct what is named above and run the same command again; nothing was run.',
   },
   EXPORT_IMPOSSIBLE: {
     exitCode: 1,

@@ -4,11 +4,11 @@ import { lstat, stat } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { hasSystemCode, KnownError } from '../errors/known-error.ts'
 import { checkFreeSpace } from '../host/free-space.ts'
-import { writeStaged } from '../store/staged-write.ts'
 import type { Descriptor } from '../oci/descriptor.ts'
 import { algorithmOf, type Digest, hasherFor } from '../oci/digest.ts'
 import { repositoryName } from '../oci/reference.ts'
 import { verified } from '../oci/verified.ts'
+import { writeStaged } from '../store/staged-write.ts'
 import type { FileContent } from './carried-files.ts'
 
 export interface TakeOptions {

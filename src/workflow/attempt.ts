@@ -220,7 +220,7 @@ function contextOf(order: AttemptOrder, { host, notes, log, watch }: ContextPart
 }
 
 /** `RUN/STEP/ATTEMPT`, in the environment of every process of an attempt. */
-export function cookieOf(run: string, { step, number }: Pick<AttemptOrder, 'step' | 'number'>): string {
+function cookieOf(run: string, { step, number }: Pick<AttemptOrder, 'step' | 'number'>): string {
   return `${run}/${step}/${number}`
 }
 

@@ -20,11 +20,6 @@ export interface SecretStore {
   fingerprint(name: string): Promise<string>
 }
 
-/** How an input or an output names a secret. */
-export interface SecretName {
-  readonly secret: string
-}
-
 export async function openSecretStore(directory: string, lookup: SecretLookup): Promise<SecretStore> {
   await mkdir(directory, { recursive: true, mode: 0o700 })
   const pathOf = (name: string) => join(directory, encodeURIComponent(name))

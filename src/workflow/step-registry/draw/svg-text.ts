@@ -1,6 +1,5 @@
 /** What XML 1.0 cannot hold, not even escaped: a file with it in is no XML at all. */
-// biome-ignore lint/suspicious/noControlCharactersInRegex: these are the characters that have to go
-const forbidden = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]/g
+const forbidden = /(?![\t\n\r\u007f-\u009f])\p{Cc}|[\ufffe\uffff]/gu
 
 const entities: Readonly<Record<string, string>> = {
   '&': '&amp;',
