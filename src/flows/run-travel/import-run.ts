@@ -92,7 +92,8 @@ async function readContents(file: string): Promise<Contents> {
       if (places.has(name) || heads.has(name)) throw invalidRunFile(file, `${JSON.stringify(name)} is in it twice`)
       if (name !== runFileNames.manifest && name !== runFileNames.manifestSum) places.set(name, { offset, size })
       else if (size > maxManifestBytes) throw invalidRunFile(file, 'its list of contents is too long')
-      else heads.set(name, head(size))
+      // What `head` gives is overwritten by what is read next.
+      else heads.set(name, Buffer.from(head(size)))
     },
   }).catch((error: unknown) => {
     if (!(error instanceof KnownError) || error.code !== 'ARCHIVE_INVALID') throw error

@@ -114,6 +114,19 @@ test('another passphrase opens nothing, and leaves nothing', async (t) => {
   assert.deepEqual(await readdir(there), [])
 })
 
+test('a run of many files, and of one that is large, arrives as it left', async (t) => {
+  const { here, there, file } = await atTheGap(t)
+  const { shared } = runDirectory(here, id)
+  const large = Buffer.alloc(5_000_000, 'large ')
+  await writeFile(join(shared, 'large'), large)
+  for (let index = 0; index < 400; index += 1) await writeFile(join(shared, `small-${index}`), String(index))
+  await exportRun(runDirectory(here, id), { clock: systemClock, file })
+  await importRun(file, { clock: systemClock, runs: there })
+  const arrived = runDirectory(there, id).shared
+  assert.deepEqual((await readdir(arrived)).sort(), (await readdir(shared)).sort())
+  assert.ok(large.equals(await readFile(join(arrived, 'large'))))
+})
+
 test('a run that is there already is not touched', async (t) => {
   const { here, file } = await atTheGap(t)
   await exportRun(runDirectory(here, id), { clock: systemClock, file })
