@@ -56,7 +56,8 @@ export function examineWorkflow(registry: Registry, name: string, { env }: Workf
   if (steps === undefined) return unknownWorkflow(name, name)
   const origin = (parameter: string) =>
     env?.[parameter] === undefined ? { from: 'workflow' as const, by: name } : { from: 'test' as const, by: '--env' }
-  const record = recordOf('workflow', name, { ...steps, ...(env && { env: { ...steps.env, ...env } }) }, origin)
+  const given = { ...steps, ...(env && { env: { ...steps.env, ...env } }) }
+  const record = recordOf(given, { from: 'workflow', name, origin })
   return resolveConfiguration(registry, { name, steps }, { records: [record], isPartial: true })
 }
 
@@ -74,19 +75,20 @@ export function examineTest(registry: Registry, { name, steps }: NamedTest): Res
     steps.workflow === undefined || Object.hasOwn(steps.env ?? {}, parameter)
       ? { from: 'test', by: name }
       : { from: 'workflow', by: steps.workflow }
-  const records = [recordOf('test', name, merged.configuration, origin)]
+  const records = [recordOf(merged.configuration, { from: 'test', name, origin })]
   if (steps.workflow !== undefined) records.push(testRecord('workflow', steps.workflow, {}))
   const replaced =
     steps.workflow === undefined ? [] : phases.flatMap((phase) => (steps[phase] ? [base[phase] ?? []] : []))
   return resolveConfiguration(registry, { name, steps: merged.configuration, replaced }, { records, isPartial: false })
 }
 
-function recordOf(
-  from: 'test' | 'workflow',
-  name: string,
-  steps: TestConfiguration,
-  ...[origin]: [StackRecord['origin']]
-): StackRecord {
+interface RecordSource {
+  readonly from: 'test' | 'workflow'
+  readonly name: string
+  readonly origin: StackRecord['origin']
+}
+
+function recordOf(steps: TestConfiguration, { from, name, origin }: RecordSource): StackRecord {
   const { env, dependencies, dnsConfig, node_architecture: nodeArchitecture } = steps
   return testRecord(from, name, { env, dependencies, dnsConfig, nodeArchitecture, ...(origin && { origin }) })
 }
