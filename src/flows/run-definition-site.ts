@@ -1,10 +1,11 @@
 import { readFile } from 'node:fs/promises'
-import { dirname, resolve } from 'node:path'
+import { basename, dirname, join, resolve } from 'node:path'
 import { loadSite, type SiteConfig } from '../config/site-configuration.ts'
 import { hasSystemCode, KnownError } from '../errors/known-error.ts'
 import type { Env } from '../host/env.ts'
 import type { SecretLookup } from '../workflow/secret-store.ts'
 import type { DefinitionKind, OpenHost } from './run-definition.ts'
+import { siteParameters } from './site-parameters.ts'
 import { disconnectedWorkflow } from './stages/disconnected.ts'
 import { openLabOf } from './stages/lab-of-run.ts'
 import type { StageParts } from './stages/stage-parts.ts'
@@ -45,7 +46,7 @@ export const siteKind: DefinitionKind<SiteDefinition> = {
       secrets: secretsOf(loaded.site, { directory: dirname(definition.file), env: host.env }),
       asksTeardown: loaded.site.teardown === 'ask',
       preflight: () => Promise.resolve(loaded.findings),
-      parameters: () => [],
+      parameters: (step) => siteParameters(loaded, step),
     }
   },
 }
@@ -77,6 +78,13 @@ function secretsOf({ secrets }: SiteConfig, { directory, env }: SecretPlace): Se
       })
     }
   }
+}
+
+/** A run that came from the other side: its site is here, where directories have other names. */
+export async function siteDefinitionAt(definition: SiteDefinition, directory: string): Promise<SiteDefinition> {
+  const file = join(directory, basename(definition.file))
+  const isHere = (await isReadable(file)) || !(await isReadable(definition.file))
+  return isHere ? { ...definition, file } : definition
 }
 
 async function isReadable(path: string): Promise<boolean> {

@@ -2,6 +2,8 @@
 import { resolve } from 'node:path'
 import { type Command, InvalidArgumentError } from 'commander'
 import { readTextFile } from '../../config/yaml-document.ts'
+import { readDefinition, writeDefinition } from '../../flows/run-definition.ts'
+import { siteDefinitionAt } from '../../flows/run-definition-site.ts'
 import { importRun } from '../../flows/run-travel/import-run.ts'
 import type { CommandHost } from '../command-host.ts'
 import type { CliContext } from '../context.ts'
@@ -19,7 +21,7 @@ interface Options extends RunsOption {
 
 const details = `
 Every byte is held against the list in the file before anything is there; --digest holds the file against what run export printed.
-A run that is here already is not touched.
+A run that is here already is not touched. Of the built-in workflow, run it where sallyport.yaml and the archive are on this side.
 
 Examples:
   sallyport run import /media/usb/run.tar
@@ -58,6 +60,8 @@ async function importOne(file: string, options: Options, context: CliContext): P
     ...(digest !== undefined && { digest }),
     ...(passphrase !== undefined && { passphrase }),
   })
+  const definition = await readDefinition(directory)
+  if (definition.kind === 'disconnected') await writeDefinition(directory, await siteDefinitionAt(definition, cwd))
   const told = { run: directory.id, directory: directory.root, ...imported }
   stdout(json ? `${JSON.stringify(told)}\n` : renderImport(told))
   return 0

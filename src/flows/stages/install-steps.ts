@@ -79,7 +79,8 @@ async function pullAll(lab: Lab, { images, access, context, env }: PullWork): Pr
   await mapConcurrently(images, pullsAtATime, async (image, index) => {
     const node = `${nodes[index % nodes.length] ?? 'node'}`
     const outcome = await lab.pullOnNode({
-      node: `${node}/${index % pullsAtATime}`,
+      // Each with a folder of its own: two that run at a time never meet.
+      node: `${node}/${index}`,
       image,
       ...access,
       env,

@@ -43,8 +43,8 @@ export function labStages(parts: StageParts): readonly WorkflowStep[] {
 
 /** Of a lab they are what everything else stands on, also where a variant has no cluster. */
 function groundSteps({ parts, placer }: SharedStages): readonly WorkflowStep[] {
-  const { variant, proxy, platform, release } = parts.site
-  const needsProxy = variant === 'proxy-only' || proxy !== undefined
+  const { proxy, platform, release } = parts.site
+  const needsProxy = !placer.hasMirror || proxy !== undefined
   const size = { platform: 'lab', nodes: platform.lab?.nodes ?? 0 }
   return [
     placer.place(networkStep(parts), { id: network, input: () => size, belongsTo: 'always' }),

@@ -1,0 +1,101 @@
+/** The built-in workflow on the platform none: with real registries, on both sides of a gap. */
+import assert from 'node:assert/strict'
+import { cp, readdir, readFile, stat } from 'node:fs/promises'
+import { join } from 'node:path'
+import { type TestContext, test } from 'node:test'
+import { type RealSite, startRealSite } from '../../testkit/real-site.ts'
+
+const seconds = 1000
+
+function siteOf({ registry }: RealSite, variant: string): object {
+  return {
+    variant,
+    platform: { none: {} },
+    release: { version: '4.18.9' },
+    mirror: { registry: `${registry}/ocp`, service: 'existing', credentials: 'mirror', ca: 'mirror-ca.pem' },
+    ...(variant === 'disconnected' && { cluster: {} }),
+    secrets: { mirror: { file: 'mirror-auth.json' } },
+    teardown: 'never',
+  }
+}
+
+/** False after the test was marked as skipped. */
+function canNameHosts(t: TestContext): boolean {
+  if (process.platform === 'linux' && process.getuid?.() === 0) return true
+  t.skip('names of a site need a mount namespace, and that needs root on Linux')
+  return false
+}
+
+test('registry-only fills a mirror that is there, and proves that it is full', {
+  timeout: 120 * seconds,
+}, async (t) => {
+  if (!canNameHosts(t)) return
+  const site = await startRealSite(t)
+  await site.write(site.connected, siteOf(site, 'registry-only'))
+  const run = await site.cli(site.connected, 'run', 'disconnected', '--json')
+  assert.equal(run.status, 0, run.stdout + run.stderr)
+  const steps = await statuses(site)
+  assert.equal(steps['06-mirror-images/load'], 'succeeded')
+  assert.equal(steps['09-verify/mirror'], 'succeeded')
+  assert.equal(steps['09-verify/egress'], 'succeeded')
+  assert.equal(steps['07-prepare/install-config'], 'skipped')
+})
+
+test('disconnected collects, crosses the gap in two parts, and stops where machines have to boot', {
+  timeout: 200 * seconds,
+}, async (t) => {
+  if (!canNameHosts(t)) return
+  const site = await startRealSite(t)
+  const { connected, closed } = site
+  await site.write(connected, siteOf(site, 'disconnected'))
+  const collected = await site.cli(connected, 'run', 'disconnected', '--where', 'connected')
+  assert.equal(collected.status, 0, collected.stdout + collected.stderr)
+  assert.match(collected.stdout, /gap/)
+  const exported = await site.cli(connected, 'run', 'export', '-o', join(closed, 'run.tar'))
+  assert.equal(exported.status, 0, exported.stderr)
+
+  await site.write(closed, siteOf(site, 'disconnected'))
+  await cp(join(connected, 'archive'), join(closed, 'archive'), { recursive: true })
+  const imported = await site.cli(closed, 'run', 'import', 'run.tar')
+  assert.equal(imported.status, 0, imported.stderr)
+  const prepared = await site.cli(closed, 'resume', '--where', 'bastion,closed')
+  assert.equal(prepared.status, 1)
+  assert.match(prepared.stdout, /08-install\/machines[\s\S]*does not drive openshift-install yet/)
+  await installerWasRight(site)
+
+  const done = ['--mark-done', '08-install/machines', '--reason', 'booted by hand']
+  const verified = await site.cli(closed, 'resume', '--where', 'bastion,closed', ...done)
+  assert.equal(verified.status, 0, verified.stdout + verified.stderr)
+
+  const down = await site.cli(closed, 'run', 'teardown', '--where', 'bastion,closed')
+  assert.equal(down.status, 0, down.stdout + down.stderr)
+  const runs = join(closed, '.sallyport', 'runs')
+  const [run = ''] = (await readdir(runs)).filter((one) => /^\d/.test(one))
+  const left = await readdir(join(runs, run, 'work'), { recursive: true, withFileTypes: true })
+  assert.deepEqual(
+    left.filter((entry) => entry.isFile()),
+    [],
+    'files with secrets are gone',
+  )
+  assert.ok((await stat(join(closed, 'archive'))).isDirectory(), 'content outlives the run')
+})
+
+async function statuses({ connected, cli }: RealSite): Promise<Readonly<Record<string, string>>> {
+  const { steps } = JSON.parse((await cli(connected, 'run', 'show', '--json')).stdout)
+  return Object.fromEntries(steps.map(({ step, status }: { step: string; status: string }) => [step, status]))
+}
+
+/** Out of the mirror, told of the mirror, without a proxy; its install-config is still there. */
+async function installerWasRight({ calls, closed, registry }: RealSite): Promise<void> {
+  const said = await calls()
+  assert.match(said, /^version proxy= override=$/m)
+  assert.match(said, /^create manifests --dir \S+ proxy= override=$/m)
+  assert.match(said, /^create ignition-configs --dir \S+ proxy= override=$/m)
+  const runs = join(closed, '.sallyport', 'runs')
+  const [run = ''] = (await readdir(runs)).filter((one) => /^\d/.test(one))
+  const install = join(runs, run, 'work', 'install')
+  const config = await readFile(join(install, 'install-config.yaml'), 'utf8')
+  assert.match(config, new RegExp(`${registry}/ocp/openshift/release-images`))
+  assert.equal((await stat(join(install, 'install-config.yaml'))).mode & 0o777, 0o600)
+  assert.ok((await readdir(join(install, 'assets'))).includes('bootstrap.ign'))
+}
