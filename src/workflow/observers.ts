@@ -5,6 +5,9 @@ import { defaultPolicy } from './step.ts'
 import type { JournalWriter } from './step-runner.ts'
 import type { WorkflowObserver } from './workflow.ts'
 
+/** The longest that a timer takes: it ends when the steps do. */
+const forever = 0x7fffffff
+
 /** What runs beside the steps, from the first of them until the teardown. Its failure is told, and fails nothing. */
 export class ObserverGroup {
   readonly #observers: readonly WorkflowObserver[]
@@ -28,10 +31,11 @@ export class ObserverGroup {
   }
 
   async #observe(observer: WorkflowObserver): Promise<void> {
+    const { graceMs = defaultPolicy.graceMs } = observer
     const order = {
       step: nameOf(observer),
       number: this.#host.state.sessions,
-      policy: { ...defaultPolicy, timeoutMs: 0x7fffffff, silenceMs: 0x7fffffff },
+      policy: { ...defaultPolicy, timeoutMs: forever, silenceMs: forever, graceMs },
       signal: this.#stop.signal,
     }
     const end = await runAttempt(order, {

@@ -43,6 +43,8 @@ export interface WorkflowStep {
 /** Runs beside `pre` and `test`; what comes of it fails nothing. */
 export interface WorkflowObserver {
   readonly name: string
+  /** Between the request to end and the end. Default: as of steps. */
+  readonly graceMs?: number
   run(context: StepContext): Promise<void>
 }
 

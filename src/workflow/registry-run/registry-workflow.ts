@@ -85,8 +85,10 @@ function policyOf({ literal, phase }: Pick<ResolvedStep, 'literal' | 'phase'>, r
 }
 
 function workflowObserver(literal: LiteralStep, runner: ScriptRunner): WorkflowObserver {
+  const graceMs = goDurationMs(literal.grace_period)
   return {
     name: literal.as,
+    ...(graceMs !== undefined && { graceMs }),
     run: (context) =>
       runner.run({ literal, use: 'discarded', first: 'TERM', attempt: `observing-${context.attempt}` }, context),
   }
