@@ -111,12 +111,13 @@ async function trust(directory: string, digest: `sha256:${string}` | `sha512:${s
 function programs(kit: string) {
   const read = (mark: string) => `tr '\\0' '\\n' <"$0" | sed -n 's|^@${mark}=||p'`
   const installer = `#!/bin/sh
-echo "$* proxy=$HTTPS_PROXY override=$OPENSHIFT_INSTALL_RELEASE_IMAGE_OVERRIDE" >> '${kit}/calls'
+image=$(${read('image')})
+echo "$* proxy=$HTTPS_PROXY override=$OPENSHIFT_INSTALL_RELEASE_IMAGE_OVERRIDE image=$image" >> '${kit}/calls'
 dir=$4
 case "$1 $2" in
 'version '*)
   echo "$0 $(${read('version')})"
-  echo "release image $(${read('image')})"
+  echo "release image $image"
   echo "release architecture $(${read('architecture')} | sed 's|linux/||')" ;;
 'create manifests')
   [ -e "$dir/install-config.yaml" ] || { echo 'level=fatal msg="no install-config"'; exit 3; }

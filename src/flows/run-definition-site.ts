@@ -45,7 +45,7 @@ export const siteKind: DefinitionKind<SiteDefinition> = {
       from: isThere ? 'source' : 'copy',
       secrets: secretsOf(loaded.site, { directory: dirname(definition.file), env: host.env }),
       asksTeardown: loaded.site.teardown === 'ask',
-      preflight: () => Promise.resolve(loaded.findings),
+      preflight: () => Promise.resolve([...loaded.findings, ...workflow.findings]),
       parameters: (step) => siteParameters(loaded, step),
     }
   },

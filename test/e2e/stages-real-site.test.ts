@@ -1,6 +1,8 @@
 /** The built-in workflow on the platform none: with real registries, on both sides of a gap. */
 import assert from 'node:assert/strict'
+import { once } from 'node:events'
 import { cp, readdir, readFile, stat } from 'node:fs/promises'
+import { connect, createServer } from 'node:net'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { type RealSite, startRealSite } from '../../testkit/real-site.ts'
@@ -80,6 +82,58 @@ test('disconnected collects, crosses the gap in two parts, and stops where machi
   assert.ok((await stat(join(closed, 'archive'))).isDirectory(), 'content outlives the run')
 })
 
+test('an embedded mirror is served on this machine until the teardown, and what is in it stays', {
+  timeout: 120 * seconds,
+}, async (t) => {
+  if (!canNameHosts(t)) return
+  const made: { site?: RealSite } = {}
+  // Before the directory goes, which the teardown needs.
+  t.after(() => made.site?.cli(made.site.connected, 'run', 'teardown'))
+  const site = await startRealSite(t)
+  made.site = site
+  const { connected } = site
+  const registry = `${site.registry.split(':')[0]}:${await freePort()}`
+  await site.write(connected, {
+    ...siteOf(site, 'registry-only'),
+    mirror: { registry: `${registry}/ocp`, service: 'embedded' },
+  })
+  const run = await site.cli(connected, 'run', 'disconnected')
+  assert.equal(run.status, 0, run.stdout + run.stderr)
+  assert.equal(await isListening(registry), true)
+  const again = await site.cli(connected, 'run', 'disconnected', '--new')
+  assert.equal(again.status, 0, again.stdout + again.stderr)
+  for (const id of await readdir(join(connected, '.sallyport', 'runs')).then((all) =>
+    all.filter((one) => /^\d/.test(one)),
+  )) {
+    const down = await site.cli(connected, 'run', 'teardown', id)
+    assert.equal(down.status, 0, down.stdout + down.stderr)
+  }
+  assert.equal(await isListening(registry), false)
+  assert.ok((await readdir(join(connected, 'mirror-registry'))).includes('blobs'))
+})
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const address = server.address()
+  server.close()
+  await once(server, 'close')
+  return typeof address === 'object' && address !== null ? address.port : 0
+}
+
+/** By its port: names of the site are known to its commands only. */
+async function isListening(registry: string): Promise<boolean> {
+  const socket = connect({ host: '127.0.0.1', port: Number(registry.split(':')[1]) })
+  try {
+    await once(socket, 'connect')
+    return true
+  } catch {
+    return false
+  } finally {
+    socket.destroy()
+  }
+}
+
 async function statuses({ connected, cli }: RealSite): Promise<Readonly<Record<string, string>>> {
   const { steps } = JSON.parse((await cli(connected, 'run', 'show', '--json')).stdout)
   return Object.fromEntries(steps.map(({ step, status }: { step: string; status: string }) => [step, status]))
@@ -88,9 +142,9 @@ async function statuses({ connected, cli }: RealSite): Promise<Readonly<Record<s
 /** Out of the mirror, told of the mirror, without a proxy; its install-config is still there. */
 async function installerWasRight({ calls, closed, registry }: RealSite): Promise<void> {
   const said = await calls()
-  assert.match(said, /^version proxy= override=$/m)
-  assert.match(said, /^create manifests --dir \S+ proxy= override=$/m)
-  assert.match(said, /^create ignition-configs --dir \S+ proxy= override=$/m)
+  const asked = ['version', 'create manifests --dir \\S+', 'create ignition-configs --dir \\S+']
+  const told = `proxy= override= image=${registry}/ocp/openshift/release-images@sha256:`
+  for (const words of asked) assert.match(said, new RegExp(`^${words} ${told}`, 'm'))
   const runs = join(closed, '.sallyport', 'runs')
   const [run = ''] = (await readdir(runs)).filter((one) => /^\d/.test(one))
   const install = join(runs, run, 'work', 'install')

@@ -1,16 +1,23 @@
 /** The built-in workflow `disconnected`: the ten stages of one site, in their order. */
 import type { SiteConfig } from '../../config/site-configuration.ts'
+import type { Finding } from '../../errors/finding.ts'
 import type { TeardownPolicy, Workflow } from '../../workflow/workflow.ts'
 import { labStages } from './lab-stages.ts'
 import { siteStages } from './site-stages.ts'
 import { stageUndo } from './site-undo.ts'
 import type { StageParts } from './stage-parts.ts'
 
-export function disconnectedWorkflow(parts: StageParts): Workflow {
+/** A workflow, and what is known to stop it. */
+export interface StagedWorkflow extends Workflow {
+  readonly findings: readonly Finding[]
+}
+
+export function disconnectedWorkflow(parts: StageParts): StagedWorkflow {
   const { site } = parts
+  const stages = site.platform.lab === undefined ? siteStages(parts) : { steps: labStages(parts), findings: [] }
   return {
     name: 'disconnected',
-    steps: site.platform.lab === undefined ? siteStages(parts) : labStages(parts),
+    ...stages,
     observers: [],
     undo: stageUndo(parts),
     teardown: teardownOf(site),

@@ -1,5 +1,6 @@
 /** What Sallyport cannot do on a platform yet: it says so, and what to do instead. */
 import { z } from 'zod'
+import { type Finding, finding } from '../../errors/finding.ts'
 import { KnownError } from '../../errors/known-error.ts'
 import type { Site } from '../../journal/events.ts'
 import { defineStep } from '../../workflow/step.ts'
@@ -23,6 +24,7 @@ export function handStep({ id, title, where, why, todo }: HandWork) {
     where,
     input: z.strictObject({}),
     output: z.strictObject({}),
+    expect: () => Promise.resolve({ notes: [`by hand: ${why}. ${todo}`] }),
     apply: (_, { run }) =>
       Promise.reject(
         new KnownError('STAGE_UNAVAILABLE', why, {
@@ -30,5 +32,15 @@ export function handStep({ id, title, where, why, todo }: HandWork) {
           details: { step: id },
         }),
       ),
+  })
+}
+
+/** To be told before anything is begun. */
+export function handFinding({ id, why, todo }: HandWork): Finding {
+  return finding({
+    id: 'stage.by-hand',
+    severity: 'warning',
+    summary: `${id} stops the run: ${why}`,
+    remedy: `${todo} Say so when it is done: --mark-done ${id} --reason WHY`,
   })
 }

@@ -1,5 +1,5 @@
 /** Where content lies, told so that it is found on the other side of the gap too, whose directories have other names. */
-import { join } from 'node:path'
+import { resolve } from 'node:path'
 import type { StepDirectories } from '../../workflow/step.ts'
 import type { StageParts } from './stage-parts.ts'
 
@@ -14,7 +14,7 @@ export function pathAt(
 ): string {
   const [, base, path = ''] = /^(site|run):(.*)$/s.exec(place) ?? []
   if (base === undefined) return place
-  return join(base === 'site' ? directory : directories.run, path)
+  return resolve(base === 'site' ? directory : directories.run, path)
 }
 
 /**

@@ -1,4 +1,5 @@
 /** Stages 06 and 09, which are the same on every platform. */
+import { resolve } from 'node:path'
 import type { OutputReader, WorkflowStep } from '../../workflow/workflow.ts'
 import { CredentialsMade, MirrorMade } from './bastion-outputs.ts'
 import { Collected, Loaded } from './mirror-outputs.ts'
@@ -59,7 +60,7 @@ export function imageSteps({ parts, placer, ids }: SharedStages): readonly Workf
 }
 
 function imageSetFiles({ site, directory }: StageParts): readonly string[] {
-  return site.mirror === undefined ? [] : [`${directory}/${site.mirror.imageSet}`]
+  return site.mirror === undefined ? [] : [resolve(directory, site.mirror.imageSet)]
 }
 
 export function verifySteps({ parts, placer, ids }: SharedStages): readonly WorkflowStep[] {

@@ -1,8 +1,10 @@
 /** The ten stages of a real site: what differs between platforms is the table below. */
 import { type PlatformName, platformOf } from '../../config/site-platforms.ts'
+import type { Finding } from '../../errors/finding.ts'
 import type { WorkflowStep } from '../../workflow/workflow.ts'
 import { CredentialsMade } from './bastion-outputs.ts'
 import { accountStep, givenCredentialsStep } from './credential-steps.ts'
+import { handFinding } from './hand-steps.ts'
 import { ignitionStep, installerStep } from './ignition-steps.ts'
 import { contentPlace } from './places.ts'
 import { BootstrapMade, ConfigRendered, InstallerTaken } from './prepare-outputs.ts'
@@ -13,6 +15,12 @@ import { releaseStep, toolsStep } from './release-steps.ts'
 import { imageSteps, prepareInput, type SharedStages, sharedIds, verifySteps } from './shared-stages.ts'
 import type { StageParts } from './stage-parts.ts'
 import { StagePlacer } from './stage-placer.ts'
+
+export interface PlacedStages {
+  readonly steps: readonly WorkflowStep[]
+  /** What is known to stop a run of them. */
+  readonly findings: readonly Finding[]
+}
 
 interface PlatformStages {
   /** Who has the network and the machines: the owner of the site, or a cloud that Sallyport has no provider for yet. */
@@ -51,7 +59,7 @@ const platforms: Readonly<Record<Exclude<PlatformName, 'lab'>, PlatformStages>> 
 
 const ids = { release: '03-credentials/release', credentials: '03-credentials/mirror' } as const
 
-export function siteStages(parts: StageParts): readonly WorkflowStep[] {
+export function siteStages(parts: StageParts): PlacedStages {
   const { site } = parts
   const placer = new StagePlacer(site)
   const isEmbedded = site.mirror?.service === 'embedded'
@@ -59,7 +67,7 @@ export function siteStages(parts: StageParts): readonly WorkflowStep[] {
   const shared = { parts, placer, ids: { ...ids, mirror } }
   const name = platformOf(site)
   const platform = platforms[name === 'lab' ? 'none' : name]
-  return [
+  const steps = [
     ...groundSteps(shared, platform),
     ...releaseSteps(shared),
     isEmbedded ? serveSteps(shared) : givenSteps(shared),
@@ -69,6 +77,7 @@ export function siteStages(parts: StageParts): readonly WorkflowStep[] {
     ...verifySteps(shared),
     clusterOf(shared),
   ].flat()
+  return { steps, findings: placer.handWork.map(handFinding) }
 }
 
 function groundSteps({ parts, placer }: SharedStages, { ground, network }: PlatformStages): readonly WorkflowStep[] {

@@ -20,6 +20,7 @@ export interface StagePlace<Input> {
 
 export class StagePlacer {
   readonly #site: SiteConfig
+  readonly #handWork: HandWork[] = []
 
   constructor(site: SiteConfig) {
     this.#site = site
@@ -27,6 +28,11 @@ export class StagePlacer {
 
   get hasMirror(): boolean {
     return this.#site.mirror !== undefined && this.#site.variant !== 'proxy-only'
+  }
+
+  /** What a run of these steps stops at. */
+  get handWork(): readonly HandWork[] {
+    return this.#handWork
   }
 
   place<Input, Output>(definition: StepDefinition<Input, Output>, place: StagePlace<Input>): WorkflowStep {
@@ -47,7 +53,9 @@ export class StagePlacer {
 
   /** What has to be done by hand. */
   hand(work: HandWork, rules: Pick<StagePlace<object>, 'skipWhy' | 'belongsTo'> = {}): WorkflowStep {
-    return this.place(handStep(work), { id: work.id, input: () => ({}), ...rules })
+    const step = this.place(handStep(work), { id: work.id, input: () => ({}), ...rules })
+    if (step.skipWhy === undefined) this.#handWork.push(work)
+    return step
   }
 
   #policyOf(stage: StageName): Partial<StepPolicy> {
