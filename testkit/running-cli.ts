@@ -66,3 +66,14 @@ export async function processesOf(run: string): Promise<readonly number[]> {
   })
   return (await Promise.all(marked)).flat()
 }
+
+/** Ends what a run has left: of a test that failed. */
+export async function endProcessesOf(run: string): Promise<void> {
+  for (const pid of await processesOf(run)) {
+    try {
+      process.kill(pid, 'SIGKILL')
+    } catch {
+      // It has ended.
+    }
+  }
+}

@@ -15,8 +15,11 @@ import { askedOf, instructionEvents, plannedSteps } from './session-plan.ts'
 import type { StepExpectation } from './step.ts'
 import type { Workflow, WorkflowStep } from './workflow.ts'
 
-/** `keep`: done already; `elsewhere`: on another side of the gap; `leave`: this session does not come to it. */
-export type PlannedDoing = 'run' | 'keep' | 'skip' | 'elsewhere' | 'leave'
+/**
+ * `keep`: done already; `perhaps`: done already, but what it was given may be another then; `elsewhere`: on another side of
+ * the gap; `leave`: this session does not come to it.
+ */
+export type PlannedDoing = 'run' | 'perhaps' | 'keep' | 'skip' | 'elsewhere' | 'leave'
 
 export interface PlannedLeaf {
   readonly step: string
@@ -78,18 +81,43 @@ class Simulation {
 
   /** Every step in its order, with what becomes of it. */
   leaves(): readonly PlannedLeaf[] {
-    return this.#workflow.steps.map(({ outline, policy, skipWhy }) => {
-      const { id: step, phase } = outline
-      const expected = this.#expected.get(step)
-      const decided = this.#decided.get(step)
-      if (decided) return { step, ...decided, ...(expected && { expected }) }
-      if (phase === 'post') return { step, ...this.#post(policy.skipOnSuccess, skipWhy) }
-      const { status, why } = this.#state.steps.get(step) ?? { status: 'pending' }
-      if (status === 'succeeded')
-        return { step, doing: 'keep', why: 'it has succeeded, and its inputs are as they were' }
-      if (isDone(status)) return { step, doing: 'skip', why: why ?? status }
-      return { step, doing: 'leave', why: 'not asked for' }
+    const unsure = new Set<string>()
+    return this.#workflow.steps.map((step) => {
+      const { id } = step.outline
+      const expected = this.#expected.get(id)
+      const leaf = { step: id, ...this.#become(step, unsure), ...(expected && { expected }) }
+      if (leaf.doing === 'run' || leaf.doing === 'perhaps') unsure.add(id)
+      return leaf
     })
+  }
+
+  /** @param unsure steps whose output nobody knows before they have run */
+  #become(step: WorkflowStep, unsure: ReadonlySet<string>): Pick<PlannedLeaf, 'doing' | 'why'> {
+    const { id, phase } = step.outline
+    const decided = this.#decided.get(id)
+    if (decided) return decided
+    if (phase === 'post') return this.#post(step.policy.skipOnSuccess, step.skipWhy)
+    const { status, why } = this.#state.steps.get(id) ?? { status: 'pending' }
+    if (status !== 'succeeded') {
+      return isDone(status) ? { doing: 'skip', why: why ?? status } : { doing: 'leave', why: 'not asked for' }
+    }
+    const open = this.#reads(step).filter((each) => unsure.has(each))
+    if (open.length > 0) return { doing: 'perhaps', why: `where ${open.join(' or ')} gives something else than before` }
+    return { doing: 'keep', why: 'it has succeeded, and its inputs are as they were' }
+  }
+
+  /** The steps whose outputs it is given. */
+  #reads(step: WorkflowStep): readonly string[] {
+    const reads = new Set<string>()
+    try {
+      step.input((id) => {
+        reads.add(id)
+        return this.#state.steps.get(id)?.output
+      })
+    } catch (error) {
+      if (!(error instanceof KnownError)) throw error
+    }
+    return [...reads]
   }
 
   #post(skipsOnSuccess: boolean, skipWhy: string | undefined): Pick<PlannedLeaf, 'doing' | 'why'> {

@@ -4,7 +4,7 @@ import { readdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { runCli } from '../../testkit/run-cli.ts'
-import { processesOf, type RunningCli, startCli, until } from '../../testkit/running-cli.ts'
+import { endProcessesOf, processesOf, type RunningCli, startCli, until } from '../../testkit/running-cli.ts'
 import { smallDisk } from '../../testkit/small-disk.ts'
 import { smallRegistry } from '../../testkit/small-registry.ts'
 import { tempDir } from '../../testkit/temp-dir.ts'
@@ -36,14 +36,16 @@ async function place(t: TestContext, { isDeaf = false }: { readonly isDeaf?: boo
   const words = ['run', 'small', '--registry', registry]
   const done = async () =>
     (await readFile(join(directory, 'done'), 'utf8').catch(() => '')).trim().replaceAll('\n', ' ')
+  const runId = async () =>
+    (await readdir(join(directory, '.sallyport', 'runs'))).sort().findLast((name) => /^\d/.test(name)) ?? ''
+  t.after(async () => endProcessesOf((await runId().catch(() => '')) || 'none'))
   return {
     directory,
     words,
     start: () => startCli(t, words, { cwd: directory }),
     done,
     hasBegun: async () => (await done()).endsWith('begin'),
-    runId: async () =>
-      (await readdir(join(directory, '.sallyport', 'runs'))).sort().findLast((name) => /^\d/.test(name)) ?? '',
+    runId,
   }
 }
 

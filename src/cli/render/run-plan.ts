@@ -117,6 +117,7 @@ export function renderRunPlan(view: PlanView): string {
 
 const marks: Readonly<Record<PlannedLeaf['doing'], string>> = {
   run: 'run        ',
+  perhaps: 'perhaps    ',
   keep: 'keep       ',
   skip: 'skip       ',
   elsewhere: 'elsewhere  ',
@@ -182,7 +183,8 @@ export function planDrawing({ workflow, steps, observers }: PlanView): Drawing {
 }
 
 function drawnStep({ step, title, groups, doing, why, parameters }: PlanStepView): DrawnStep {
-  const state = doing === 'keep' ? 'succeeded' : doing === 'skip' ? 'skipped' : doing === 'run' ? 'pending' : undefined
+  const state =
+    doing === 'keep' ? 'succeeded' : doing === 'skip' ? 'skipped' : doing === 'leave' ? undefined : 'pending'
   const values = parameters.map(({ name, value, by }) => `${name}=${value ?? ''} (${by})`)
   return { id: step, label: title, groups, ...(state && { state }), tooltip: [why, ...values].join('\n') }
 }
