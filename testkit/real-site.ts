@@ -123,6 +123,8 @@ case "$1 $2" in
   [ -e "$dir/install-config.yaml" ] || { echo 'level=fatal msg="no install-config"'; exit 3; }
   rm "$dir/install-config.yaml"; mkdir "$dir/manifests" "$dir/openshift" ;;
 'create ignition-configs')
+  # The real one takes no object twice.
+  ls "$dir/manifests" | sed 's/[.][a-z]*$//' | sort | uniq -d | grep . && exit 1
   rm -r "$dir/manifests" "$dir/openshift"; mkdir "$dir/auth"
   echo '{}' > "$dir/master.ign"; echo '{}' > "$dir/worker.ign"; echo secret > "$dir/auth/kubeconfig"
   cp '${kit}/bootstrap.ign' "$dir/bootstrap.ign" ;;

@@ -110,7 +110,7 @@ export function ignitionStep(parts: StageParts) {
 
 /** What was made before may be the only way into a cluster that is there already: it is kept aside. */
 async function clearAssets(assets: string, context: StepContext): Promise<void> {
-  if (!(await isThere(join(assets, 'auth', 'kubeconfig')))) return rm(assets, { recursive: true, force: true })
+  if (!(await isThere(join(assets, 'bootstrap.ign')))) return rm(assets, { recursive: true, force: true })
   const aside = `${assets}.before-${context.attempt}`
   await rm(aside, { recursive: true, force: true })
   await rename(assets, aside)
@@ -133,7 +133,8 @@ async function addManifests(parts: StageParts, context: StepContext, { side, ass
   // Its CRD comes with the marketplace, which is a capability that can be left out.
   const taken = parts.site.cluster?.capabilities === undefined ? [...bootstrapKinds, 'OperatorHub'] : bootstrapKinds
   const later: string[] = []
-  for (const name of (await readdir(clusterResources)).filter((one) => /\.(?:yaml|yml|json)$/.test(one)).sort()) {
+  // What stands there as JSON too is the same object, which the installer takes once.
+  for (const name of (await readdir(clusterResources)).filter((one) => /\.ya?ml$/.test(one)).sort()) {
     const path = join(clusterResources, name)
     const kinds = kindsIn(await readFile(path, 'utf8'))
     if (kinds.length > 0 && kinds.every((kind) => taken.includes(kind))) {
@@ -147,7 +148,7 @@ async function addManifests(parts: StageParts, context: StepContext, { side, ass
 }
 
 function kindsIn(text: string): readonly string[] {
-  return [...text.matchAll(/^(?:kind:|\s*"kind":)\s*"?(\w+)/gm)].map(([, kind = '']) => kind)
+  return [...text.matchAll(/^kind: *"?(\w+)/gm)].map(([, kind = '']) => kind)
 }
 
 interface InstallerRun {
