@@ -1,7 +1,7 @@
 /** The built-in workflow on the platform none: with real registries, on both sides of a gap. */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
-import { cp, readdir, readFile, stat } from 'node:fs/promises'
+import { cp, readdir, readFile, stat, writeFile } from 'node:fs/promises'
 import { connect, createServer } from 'node:net'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
@@ -80,6 +80,26 @@ test('disconnected collects, crosses the gap in two parts, and stops where machi
     'files with secrets are gone',
   )
   assert.ok((await stat(join(closed, 'archive'))).isDirectory(), 'content outlives the run')
+})
+
+test('private without a mirror takes everything from where the release is, up to machines that boot', {
+  timeout: 120 * seconds,
+}, async (t) => {
+  if (!canNameHosts(t)) return
+  const site = await startRealSite(t)
+  const { connected } = site
+  const given = { variant: 'private', platform: { none: {} }, release: { version: '4.18.9' }, cluster: {} }
+  await site.write(connected, given)
+  const without = await site.cli(connected, 'run', 'disconnected')
+  assert.match(without.stdout, /03-credentials\/release: release.pullSecret is not said/)
+  const secrets = { pull: { file: 'pull-secret.json' } }
+  await site.write(connected, { ...given, release: { ...given.release, pullSecret: 'pull' }, secrets })
+  await writeFile(join(connected, 'pull-secret.json'), '{"auths":{"quay.io":{"auth":"YTpi"}}}', { mode: 0o644 })
+  const run = await site.cli(connected, 'run', 'disconnected')
+  assert.match(run.stdout, /08-install\/machines: Sallyport does not drive openshift-install yet/, run.stderr)
+  assert.match(await site.calls(), /^create manifests .* image=quay.io\/openshift-release-dev\/ocp-release@sha256:/m)
+  const log = await site.cli(connected, 'logs', '03-credentials/release')
+  assert.match(log.stdout, /warning: secrets.pull: others on this machine can read/)
 })
 
 test('an embedded mirror is served on this machine until the teardown, and what is in it stays', {

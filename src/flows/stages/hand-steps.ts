@@ -1,4 +1,5 @@
 /** What Sallyport cannot do on a platform yet: it says so, and what to do instead. */
+import { join } from 'node:path'
 import { z } from 'zod'
 import { type Finding, finding } from '../../errors/finding.ts'
 import { KnownError } from '../../errors/known-error.ts'
@@ -12,7 +13,7 @@ export interface HandWork {
   readonly where: Site
   /** What there is no provider for. */
   readonly why: string
-  /** What a person does: the exact command, where there is one. */
+  /** What a person does: the exact command, where there is one. ASSETS: the directory of what the installer has made. */
   readonly todo: string
 }
 
@@ -24,11 +25,11 @@ export function handStep({ id, title, where, why, todo }: HandWork) {
     where,
     input: z.strictObject({}),
     output: z.strictObject({}),
-    expect: () => Promise.resolve({ notes: [`by hand: ${why}. ${todo}`] }),
-    apply: (_, { run }) =>
+    expect: () => Promise.resolve({ notes: [`by hand: ${why}. ${withAssets(todo)}`] }),
+    apply: (_, { run, directories }) =>
       Promise.reject(
         new KnownError('STAGE_UNAVAILABLE', why, {
-          hint: `${todo} Then: sallyport resume ${run} --mark-done ${id} --reason 'done by hand'`,
+          hint: `${withAssets(todo, join(directories.run, assetsFolder))} Then: sallyport resume ${run} --mark-done ${id} --reason 'done by hand'`,
           details: { step: id },
         }),
       ),
@@ -41,6 +42,13 @@ export function handFinding({ id, why, todo }: HandWork): Finding {
     id: 'stage.by-hand',
     severity: 'warning',
     summary: `${id} stops the run: ${why}`,
-    remedy: `${todo} Say so when it is done: --mark-done ${id} --reason WHY`,
+    remedy: `${withAssets(todo)} Say so when it is done: --mark-done ${id} --reason WHY`,
   })
+}
+
+const assetsFolder = 'work/install/assets'
+
+/** Before there is a run nobody knows its directory. */
+function withAssets(todo: string, assets = `RUN/${assetsFolder}`): string {
+  return todo.replaceAll('ASSETS', assets)
 }

@@ -1,5 +1,5 @@
 /** Stage 07 of a real site: manifests and Ignition configs, by the installer of the release that was mirrored. */
-import { copyFile, mkdir, readdir, readFile, rename, rm, stat } from 'node:fs/promises'
+import { copyFile, mkdir, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { z } from 'zod'
 import { KnownError } from '../../errors/known-error.ts'
@@ -26,6 +26,7 @@ export function installerStep(parts: StageParts, where: Site) {
     where,
     input: InstallerInput,
     output: InstallerTaken,
+    expect: () => Promise.resolve({ files: ['run:work/installer/openshift-install'] }),
     policy: { timeoutMs: 4 * 60 * 60_000, retry: { attempts: 3, firstDelayMs: 10_000 } },
     async apply(input, context) {
       const folder = await recordedFolder(context, 'installer', 'bootstrap')
@@ -79,6 +80,8 @@ async function extractInstaller(
   await runSallyport(parts, context, { where: 'bastion', words: [...words, ...access] })
 }
 
+const madeFiles = ['bootstrap.ign', 'master.ign', 'worker.ign', 'metadata.json', 'auth/kubeconfig']
+
 /** The installer eats its install-config: it gets a copy. */
 export function ignitionStep(parts: StageParts) {
   return defineStep({
@@ -87,6 +90,7 @@ export function ignitionStep(parts: StageParts) {
     where: 'bastion',
     input: z.strictObject({ config: ConfigRendered, installer: InstallerTaken, side: MirrorSide.optional() }),
     output: BootstrapMade,
+    expect: () => Promise.resolve({ files: madeFiles.map((name) => `run:work/install/assets/${name}`) }),
     policy: { timeoutMs: 30 * 60_000 },
     async apply({ config, installer, side }, context) {
       const assets = join(await recordedFolder(context, 'install', 'bootstrap'), 'assets')
@@ -94,7 +98,8 @@ export function ignitionStep(parts: StageParts) {
       await mkdir(assets, { recursive: true, mode: 0o700 })
       await copyFile(pathAt(parts, context, config.file), join(assets, 'install-config.yaml'))
       const program = pathAt(parts, context, installer.program)
-      const env = installer.isTold ? {} : { OPENSHIFT_INSTALL_RELEASE_IMAGE_OVERRIDE: installer.image }
+      const told = installer.isTold ? {} : { OPENSHIFT_INSTALL_RELEASE_IMAGE_OVERRIDE: installer.image }
+      const env = { ...told, ...(await cloudEnv(parts, context, join(assets, '..'))) }
       const create = (what: string) => runInstaller(context, { program, words: ['create', what, '--dir', assets], env })
       await create('manifests')
       if (side) await addManifests(parts, context, { side, assets })
@@ -106,6 +111,15 @@ export function ignitionStep(parts: StageParts) {
     },
     holds: (_, output, context) => isThere(pathAt(parts, context, BootstrapMade.parse(output).file)),
   })
+}
+
+/** The installer looks into the account. Of the other clouds the credentials stand in install-config. */
+async function cloudEnv({ site }: StageParts, context: StepContext, folder: string) {
+  const name = site.platform.aws?.credentials
+  if (name === undefined) return {}
+  const file = join(folder, 'aws-credentials')
+  await writeFile(file, `${await context.secret(name)}\n`, { mode: 0o600 })
+  return { AWS_SHARED_CREDENTIALS_FILE: file }
 }
 
 /** What was made before may be the only way into a cluster that is there already: it is kept aside. */

@@ -17,6 +17,8 @@ const aDay = 24 * 60 * 60_000
 /** A registry that is busy, a line that is cut: worth trying again, what arrived is kept. */
 const patiently = { timeoutMs: aDay, retry: { attempts: 5, firstDelayMs: 30_000 } }
 
+const howMuch = 'how many bytes: sallyport mirror -c IMAGESET --dry-run file://DIR'
+
 /**
  * Always into an archive, also where one machine reaches both sides: what is verified on arrival is what was collected, a
  * broken load begins again without the outside, and there is one path to trust. It costs the disk for it.
@@ -28,6 +30,7 @@ export function collectStep(parts: StageParts) {
     where: 'connected',
     input: z.strictObject({ release: ReleaseKnown, imageSet: z.string() }),
     output: Collected,
+    expect: () => Promise.resolve({ files: [contentPlace(parts, 'archive')], notes: [howMuch] }),
     policy: patiently,
     async apply({ release, imageSet }, context) {
       const archive = contentPlace(parts, 'archive')
@@ -82,6 +85,7 @@ export function loadStep(parts: StageParts) {
       release: ReleaseKnown,
     }),
     output: Loaded,
+    expect: () => Promise.resolve({ files: [contentPlace(parts, 'workspace')] }),
     policy: patiently,
     async apply({ collected, mirror, credentials, release }, context) {
       const workspace = contentPlace(parts, 'workspace')

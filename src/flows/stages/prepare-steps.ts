@@ -39,6 +39,7 @@ export function installConfigStep(parts: StageParts) {
     where: 'bastion',
     input: PrepareInput,
     output: ConfigRendered,
+    expect: () => Promise.resolve({ files: ['run:work/install/install-config.yaml'] }),
     policy: { timeoutMs: 10 * 60_000 },
     async apply(input, context) {
       const { version } = input.release

@@ -7,6 +7,7 @@ import { digestOf } from '../../oci/digest.ts'
 import { selfSignedCertificate } from '../../registry/certificate.ts'
 import { credentialsFromFiles } from '../../remote/auth-file.ts'
 import { createRegistryClient } from '../../remote/client.ts'
+import { tlsOptionsFromEnv } from '../../remote/tls-settings.ts'
 import { defineStep, type StepContext } from '../../workflow/step.ts'
 import { CredentialsMade, MirrorMade } from './bastion-outputs.ts'
 import { NetworkMade } from './infrastructure-outputs.ts'
@@ -86,13 +87,13 @@ interface Probe {
 }
 
 /** An upload that is begun and given up: the registry says whether it would take one, and keeps nothing. */
-async function probePush({ clock, log }: StageParts, probe: Probe, { signal }: StepContext): Promise<void> {
+async function probePush({ clock, log, env }: StageParts, probe: Probe, { signal }: StepContext): Promise<void> {
   const { target, caFile, authFile } = probe
   const client = createRegistryClient({
     clock,
     log,
     credentials: credentialsFromFiles({ env: {}, authFile }),
-    tls: { certsDirs: ['/etc/containers/certs.d'], ...(caFile !== undefined && { extraCaFiles: [caFile] }) },
+    tls: { ...tlsOptionsFromEnv(env), ...(caFile !== undefined && { extraCaFiles: [caFile] }) },
     proxies: { noProxy: '' },
   })
   try {

@@ -21,6 +21,7 @@ const ReleaseAsked = z.strictObject({
   architecture: z.string(),
   pullSecret: z.string().optional(),
   imageSet: z.string().optional(),
+  needsPullSecret: z.boolean(),
 })
 type ReleaseAsked = z.infer<typeof ReleaseAsked>
 
@@ -36,7 +37,8 @@ export function releaseStep(parts: StageParts) {
     output: ReleaseKnown,
     policy: { timeoutMs: 30 * 60_000, retry: { attempts: 3, firstDelayMs: 10_000 } },
     async apply(asked, context) {
-      const { pullSecret, imageSet } = asked
+      const { pullSecret, imageSet, needsPullSecret } = asked
+      if (needsPullSecret && pullSecret === undefined) throw noPullSecret()
       if (pullSecret !== undefined) await checkPullSecret(parts, pullSecret, context)
       const found = await withReleaseAccess({ ...(pullSecret && { pullSecret }) }, context, async (access) => {
         const name = await nameOf(parts, context, { asked, access })
@@ -48,6 +50,12 @@ export function releaseStep(parts: StageParts) {
       context.print(`${release} is ${version}\n`)
       return { release, version, ...(pullSecret && { pullSecret }), ...(imageSet && { imageSet }) }
     },
+  })
+}
+
+function noPullSecret(): KnownError {
+  return new KnownError('CONFIG_INVALID', 'release.pullSecret is not said, and without a mirror every node needs it', {
+    hint: 'Put the pull secret into a file, name that under secrets, and write its name as release.pullSecret.',
   })
 }
 
@@ -84,6 +92,8 @@ const Listed = z.object({
   architectures: z.array(z.object({ releases: z.array(z.object({ version: z.string(), payload: z.string() })) })),
 })
 
+const toolNames = ['oc', 'openshift-install', 'ccoctl']
+
 /** Where the tools go: in a lab onto the bastion; of a real site beside `sallyport.yaml`, to be carried by who wants them. */
 export function toolsStep(parts: StageParts) {
   return defineStep({
@@ -92,11 +102,12 @@ export function toolsStep(parts: StageParts) {
     where: 'connected',
     input: z.strictObject({ release: ReleaseKnown, directory: z.string() }),
     output: ToolsMade,
+    expect: ({ directory }) => Promise.resolve({ files: toolNames.map((name) => `${directory}/${name}`) }),
     policy: { timeoutMs: aDay, retry: { attempts: 3, firstDelayMs: 10_000 } },
     async apply({ release, directory }, context) {
       const isLab = parts.openLab !== undefined
       const folder = isLab ? join(context.directories.state, 'tools') : pathAt(parts, context, directory)
-      const tools = ['oc', 'openshift-install', 'ccoctl']
+      const tools = [...toolNames]
       await withReleaseAccess(release, context, async ({ words: access, env }) => {
         const wanted = tools.flatMap((name) => ['--command', name])
         const words = ['release', 'extract', release.release, ...wanted, '--to', folder, '--force', ...access]

@@ -39,7 +39,8 @@ test('a cloud without a provider says before a run what has to be done by hand, 
   )
   const step = findStep(workflow, '01-infrastructure/network')
   const run = '20261121T160000-00000'
-  await assert.rejects(step.apply(step.input(nothing), { run } as StepContext), (error: unknown) => {
+  const directories = { run: `/runs/${run}`, state: '', artifacts: '', shared: '' }
+  await assert.rejects(step.apply(step.input(nothing), { run, directories } as StepContext), (error: unknown) => {
     assert.ok(error instanceof KnownError)
     assert.equal(error.code, 'STAGE_UNAVAILABLE')
     assert.match(
@@ -48,6 +49,11 @@ test('a cloud without a provider says before a run what has to be done by hand, 
     )
     return true
   })
+})
+
+test('steps of a site stand in the order of their stages', () => {
+  const numbers = workflowOf(aws).steps.map(({ outline }) => outline.id.slice(0, 2))
+  assert.deepEqual(numbers, numbers.toSorted())
 })
 
 test('a stage that sallyport.yaml leaves out is not asked for by hand', () => {

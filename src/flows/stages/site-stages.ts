@@ -77,6 +77,8 @@ export function siteStages(parts: StageParts): PlacedStages {
     ...verifySteps(shared),
     clusterOf(shared),
   ].flat()
+  // Of one stage some belong to the release and some to the mirror: they run stage by stage.
+  steps.sort((one, other) => Number(one.outline.id.slice(0, 2)) - Number(other.outline.id.slice(0, 2)))
   return { steps, findings: placer.handWork.map(handFinding) }
 }
 
@@ -109,7 +111,12 @@ function releaseSteps({ parts, placer }: SharedStages): readonly WorkflowStep[] 
   return [
     placer.place(releaseStep(parts), {
       id: ids.release,
-      input: () => ({ ...release, ...(placer.hasMirror && { imageSet: `site:${mirror?.imageSet ?? ''}` }) }),
+      input: () => ({
+        ...release,
+        ...(placer.hasMirror && { imageSet: `site:${mirror?.imageSet ?? ''}` }),
+        // Nodes pull from where the release is, and the installer takes no pull secret without a login.
+        needsPullSecret: !placer.hasMirror,
+      }),
       belongsTo: 'always',
     }),
     placer.place(toolsStep(parts), {
@@ -195,7 +202,7 @@ function installOf({ placer }: SharedStages, { install }: PlatformStages): Workf
     title: 'the machines of the cluster',
     where: 'closed',
     why: 'Sallyport does not drive openshift-install yet',
-    todo: install.replaceAll('ASSETS', 'work/install/assets in the directory of the run'),
+    todo: install,
   })
 }
 
