@@ -80,7 +80,9 @@ export async function startRealSite(t: Cleanup): Promise<RealSite> {
   const env = {
     ...(await trust(kit, release.image.digest, releaseName(release))),
     CONTAINERS_REGISTRIES_CONF: upstream.registriesConf,
+    UPDATE_URL_OVERRIDE: `file://${join(kit, 'graph.json')}`,
   }
+  await writeFile(join(kit, 'graph.json'), graphText(image))
   const prefix = ['unshare', '--mount', 'sh', '-c', 'mount --bind "$0" /etc/hosts && exec "$@"', hosts]
   return {
     ...{ connected, closed, registry, release: image },
@@ -94,6 +96,12 @@ export async function startRealSite(t: Cleanup): Promise<RealSite> {
       await writeFile(join(directory, 'mirror-ca.pem'), ca)
     },
   }
+}
+
+/** What an update service would say of the channel stable-4.18. */
+function graphText(payload: string): string {
+  const metadata = { 'io.openshift.upgrades.graph.release.channels': 'stable-4.18' }
+  return JSON.stringify({ version: 1, nodes: [{ version: '4.18.9', payload, metadata }], edges: [] })
 }
 
 async function trust(directory: string, digest: `sha256:${string}` | `sha512:${string}`, reference: string) {

@@ -33,7 +33,7 @@ test('registry-only fills a mirror that is there, and proves that it is full', {
 }, async (t) => {
   if (!canNameHosts(t)) return
   const site = await startRealSite(t)
-  await site.write(site.connected, siteOf(site, 'registry-only'))
+  await site.write(site.connected, { ...siteOf(site, 'registry-only'), release: { channel: 'stable-4.18' } })
   const run = await site.cli(site.connected, 'run', 'disconnected', '--json')
   assert.equal(run.status, 0, run.stdout + run.stderr)
   const steps = await statuses(site)

@@ -99,6 +99,13 @@ export function loadStep(parts: StageParts) {
       const clusterResources = `${workspace}/working-dir/cluster-resources`
       return { workspace, clusterResources, registriesConf: `${workspace}/node-registries.conf` }
     },
+    holds: (_, output, context) => {
+      const conf = pathAt(parts, context, Loaded.parse(output).registriesConf)
+      return stat(conf).then(
+        () => true,
+        () => false,
+      )
+    },
   })
 }
 
