@@ -1,5 +1,6 @@
 /** Reads the values of flags as Go's flag packages do, since that is what scripts are written for. */
 import { KnownError } from '../errors/known-error.ts'
+import { goDurationMs } from '../workflow/step-registry/go-duration.ts'
 
 const truths = ['1', 't', 'T', 'true', 'TRUE', 'True']
 const falsehoods = ['0', 'f', 'F', 'false', 'FALSE', 'False']
@@ -26,31 +27,17 @@ export function readCount(least: number): (text: string) => number {
   }
 }
 
-const unitMs: Readonly<Record<string, number>> = {
-  ns: 1e-6,
-  us: 1e-3,
-  µs: 1e-3,
-  ms: 1,
-  s: 1000,
-  m: 60_000,
-  h: 3_600_000,
-}
-
 /**
- * Milliseconds of `90s`, `1m30s`, `1.5h` or `0` (Go `time.ParseDuration`).
+ * Milliseconds of `90s`, `1m30s`, `1.5h` or `0` (Go `time.ParseDuration`), not less than none.
  *
  * @throws KnownError USAGE
  */
 export function readDurationMs(text: string): number {
-  if (text === '0') return 0
-  const parts = [...text.matchAll(/(\d+(?:\.\d*)?|\.\d+)(ns|us|µs|ms|s|m|h)/gy)]
-  const read = parts.map(([part]) => part).join('')
-  if (text === '' || read !== text) {
-    throw new KnownError('USAGE', `"${text}" is no duration`, {
-      hint: 'Write it with its unit: 500ms, 10s, 1m30s, 2h.',
-    })
-  }
-  return parts.reduce((sum, [, number, unit = '']) => sum + Number(number) * (unitMs[unit] ?? 0), 0)
+  const milliseconds = goDurationMs(text)
+  if (milliseconds !== undefined && milliseconds >= 0) return milliseconds
+  throw new KnownError('USAGE', `"${text}" is no duration`, {
+    hint: 'Write it with its unit: 500ms, 10s, 1m30s, 2h.',
+  })
 }
 
 /**

@@ -1,8 +1,8 @@
 /** A resolved workflow of a step registry, as something to export, with what is lost on the way. */
 import { type Finding, finding } from '../../errors/finding.ts'
+import { goDurationMs } from '../step-registry/go-duration.ts'
 import type { LiteralStep, ResolvedStep, ResolvedWorkflow } from '../step-registry/model.ts'
 import type { ExportableStep, ExportableVariable, ExportableWorkflow, SecretMount } from './exportable-workflow.ts'
-import { goDurationMs } from './go-duration.ts'
 
 export interface RegistryExport {
   readonly workflow: ExportableWorkflow

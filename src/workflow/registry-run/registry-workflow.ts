@@ -1,5 +1,5 @@
-import { goDurationMs } from '../export/go-duration.ts'
 import { defaultPolicy, type StepContext, type StepPolicy, type UndoHandler } from '../step.ts'
+import { goDurationMs } from '../step-registry/go-duration.ts'
 import type { LiteralStep, ResolvedStep, ResolvedWorkflow } from '../step-registry/model.ts'
 import { undoCommandKind } from '../undo-request.ts'
 import type { Workflow, WorkflowObserver, WorkflowStep } from '../workflow.ts'

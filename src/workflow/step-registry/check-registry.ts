@@ -6,21 +6,20 @@ import { type Finding, finding } from '../../errors/finding.ts'
 import { checkObserver, checkStep } from './check-step.ts'
 import { faultyFiles } from './faulty-files.ts'
 import type { FieldPath } from './field-shape.ts'
+import { type PlaceOf, placesInFiles } from './file-places.ts'
 import { phases } from './model.ts'
 import type { Registered, Registry, TestStep } from './registry.ts'
-import { readMaybeGzip } from './registry-files.ts'
 import { childrenOf, type RegistryNode } from './registry-graph.ts'
-import { yamlPlaces } from './registry-yaml.ts'
 import { resolveChain } from './resolve-steps.ts'
 import { examineWorkflow } from './resolve-test.ts'
 import { type StepError, stepErrorText } from './step-error.ts'
 
 /** Those of loading first, then of references between files, of values, and of single steps. */
 export function checkRegistry(registry: Registry): readonly Finding[] {
-  const places = new PlaceIndex()
+  const placeOf = placesInFiles()
   const faulty = faultyFiles(registry)
-  const dangling = nodesOf(registry).flatMap((node) => danglingFindings(registry, node, { places, faulty }))
-  return [...registry.findings, ...dangling, ...valueFindings(registry, places), ...stepFindings(registry, places)]
+  const dangling = nodesOf(registry).flatMap((node) => danglingFindings(registry, node, { placeOf, faulty }))
+  return [...registry.findings, ...dangling, ...valueFindings(registry, placeOf), ...stepFindings(registry, placeOf)]
 }
 
 type PlacedNode = RegistryNode & { readonly registered: Registered }
@@ -32,27 +31,16 @@ function nodesOf({ chains, workflows }: Registry): readonly PlacedNode[] {
   ]
 }
 
-/** Files are read again only for places, and each only once. */
-class PlaceIndex {
-  readonly #places = new Map<string, ReturnType<typeof yamlPlaces>>()
-
-  of(file: string, path: FieldPath): NonNullable<Finding['where']> {
-    const places = this.#places.get(file) ?? yamlPlaces(readMaybeGzip(file) ?? '')
-    this.#places.set(file, places)
-    return { file, ...places(path) }
-  }
-}
-
 const nouns = { ref: 'reference', chain: 'chain', workflow: 'workflow', observer: 'observer' } as const
 const kindTitles = { chain: 'Chain', workflow: 'Workflow' } as const
 
 interface Looking {
-  readonly places: PlaceIndex
+  readonly placeOf: PlaceOf
   /** Told already, by their own faults. */
   readonly faulty: ReadonlyMap<string, unknown>
 }
 
-function danglingFindings(registry: Registry, node: PlacedNode, { places, faulty }: Looking): readonly Finding[] {
+function danglingFindings(registry: Registry, node: PlacedNode, { placeOf, faulty }: Looking): readonly Finding[] {
   const { name, registered } = node
   const known = { ref: registry.references, chain: registry.chains, observer: registry.observers, workflow: new Map() }
   return childrenOf(registry, node)
@@ -60,7 +48,7 @@ function danglingFindings(registry: Registry, node: PlacedNode, { places, faulty
     .map((child) => {
       const title = kindTitles[node.kind === 'chain' ? 'chain' : 'workflow']
       const summary = `${title} ${name} contains non-existent ${nouns[child.kind]} ${child.name}`
-      return errorAt('steps.dangling', summary, places.of(registered.file, child.path))
+      return errorAt('steps.dangling', summary, placeOf(registered.file, child.path))
     })
 }
 
@@ -71,7 +59,7 @@ interface OwnedError {
 }
 
 /** What resolving each chain and each workflow says, told where it belongs and nowhere above. */
-function valueFindings(registry: Registry, places: PlaceIndex): readonly Finding[] {
+function valueFindings(registry: Registry, placeOf: PlaceOf): readonly Finding[] {
   const owned = (node: string, errors: readonly StepError[]): readonly OwnedError[] =>
     errors.map((error) => ({ own: error.above.at(-1) ?? node, error }))
   const all = [
@@ -91,7 +79,7 @@ function valueFindings(registry: Registry, places: PlaceIndex): readonly Finding
       const isToldByGraph = error.kind === 'dangling' || isEnabled(registry, own, error)
       if (told.has(id) || isToldByGraph || (error.kind === 'unused' && holed.has(own))) return []
       told.add(id)
-      return [errorAt(`steps.${error.kind}`, stepErrorText(error), placeOf(registry, { own, error }, places))]
+      return [errorAt(`steps.${error.kind}`, stepErrorText(error), placeOfError(registry, { own, error }, placeOf))]
     })
 }
 
@@ -101,14 +89,14 @@ function isEnabled({ workflows }: Registry, own: string, { kind, subject }: Step
   return kind === 'observer' && enabled?.includes(subject) === true
 }
 
-function placeOf(registry: Registry, { own, error }: OwnedError, places: PlaceIndex): Finding['where'] {
+function placeOfError(registry: Registry, { own, error }: OwnedError, placeOf: PlaceOf): Finding['where'] {
   const { subject, kind } = error
   const name = own.slice(own.indexOf('/') + 1)
   const chain = own.startsWith('chain/') ? registry.chains.get(name) : undefined
   if (chain !== undefined) {
     const index = chain.env?.findIndex((entry) => entry.name === subject) ?? -1
     const isParameter = kind === 'unused' && index >= 0
-    return places.of(
+    return placeOf(
       chain.file,
       isParameter ? ['chain', 'env', index] : stepPath(chain.steps, subject, ['chain', 'steps']),
     )
@@ -118,7 +106,7 @@ function placeOf(registry: Registry, { own, error }: OwnedError, places: PlaceIn
   const field = kind === 'unused' ? ['env', subject] : kind === 'profile' ? ['cluster_profile'] : []
   const phase = phases.find((one) => workflow.steps[one]?.some(({ ref, literal }) => subject === (ref ?? literal?.as)))
   const path = phase === undefined ? field : stepPath(workflow.steps[phase] ?? [], subject, [phase])
-  return places.of(workflow.file, ['workflow', 'steps', ...(field.length > 0 ? field : path)])
+  return placeOf(workflow.file, ['workflow', 'steps', ...(field.length > 0 ? field : path)])
 }
 
 function stepPath(steps: readonly TestStep[], subject: string, above: readonly string[]): FieldPath {
@@ -127,23 +115,23 @@ function stepPath(steps: readonly TestStep[], subject: string, above: readonly s
   return index < 0 ? above : [...above, index]
 }
 
-function stepFindings(registry: Registry, places: PlaceIndex): readonly Finding[] {
+function stepFindings(registry: Registry, placeOf: PlaceOf): readonly Finding[] {
   const { references, observers, hasScripts: hasScript } = registry
   const ofSteps = [...references.values()].flatMap(({ step, file }) =>
     checkStep(step, { field: step.as, hasScript }).map((summary) =>
-      errorAt('steps.step', summary, places.of(file, ['ref', 'as'])),
+      errorAt('steps.step', summary, placeOf(file, ['ref', 'as'])),
     ),
   )
   const ofObservers = [...observers.values()].flatMap(({ observer, file }) =>
     checkObserver(observer, { hasScript }).map((summary) =>
-      errorAt('steps.step', summary, places.of(file, ['observer', 'name'])),
+      errorAt('steps.step', summary, placeOf(file, ['observer', 'name'])),
     ),
   )
-  return [...ofSteps, ...ofObservers, ...ignoredFindings(registry, places)]
+  return [...ofSteps, ...ofObservers, ...ignoredFindings(registry, placeOf)]
 }
 
 /** Of a step that is named and written out as well, ci-operator takes the name and says nothing about the rest. */
-function ignoredFindings(registry: Registry, places: PlaceIndex): readonly Finding[] {
+function ignoredFindings(registry: Registry, placeOf: PlaceOf): readonly Finding[] {
   return nodesOf(registry).flatMap(({ kind, name, registered }) =>
     listsOf(registry, { kind, name }).flatMap(({ path, steps }) =>
       steps.flatMap(({ ref, chain, literal }, index) => {
@@ -152,7 +140,7 @@ function ignoredFindings(registry: Registry, places: PlaceIndex): readonly Findi
         const summary = `${kind}/${name}: ${path.slice(1).join('.')}[${index}]: only \`${taken}\` counts; what stands beside it is ignored`
         const remedy =
           'take out what stands beside it, or write it where it counts: in env of the chain, the workflow or the test'
-        const where = places.of(registered.file, [...path, index])
+        const where = placeOf(registered.file, [...path, index])
         return [finding({ id: 'steps.ignored-fields', severity: 'warning', summary, remedy, where })]
       }),
     ),

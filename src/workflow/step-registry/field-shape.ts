@@ -2,6 +2,7 @@
  * Values held against the fields that ci-tools knows: sigs.k8s.io/yaml `UnmarshalStrict`. An unknown field is an error, a
  * number or a boolean where a text is wanted becomes its text, and null is the same as nothing.
  */
+import { goDurationNs } from './go-duration.ts'
 
 export type FieldShape =
   | { readonly kind: 'text' | 'boolean' | 'count' | 'duration' }
@@ -96,14 +97,9 @@ function goNumber(value: number): string {
 function duration(value: unknown, at: At): string | number | undefined {
   if (typeof value === 'number') return value
   if (typeof value !== 'string') return misfit(value, 'duration', at)
-  if (isGoDuration(value)) return value
+  if (goDurationNs(value) !== undefined) return value
   tell(`time: invalid duration "${value}"`, at)
   return undefined
-}
-
-/** https://pkg.go.dev/time#ParseDuration */
-function isGoDuration(text: string): boolean {
-  return /^[-+]?(?:0|(?:(?:\d+\.?\d*|\.\d+)(?:ns|us|µs|μs|ms|s|m|h))+)$/.test(text)
 }
 
 function misfit(value: unknown, wanted: string, at: At): undefined {

@@ -1,4 +1,5 @@
 /** What was resolved, as ci-operator-configresolver prints it: the fields of a step in Go's order, nothing where nothing is set. */
+import { goDurationNs, printedGoDuration } from './go-duration.ts'
 import type { LiteralStep, ResolvedWorkflow } from './model.ts'
 import { printedOrder } from './registry-shapes.ts'
 import type { Resolution } from './resolve-test.ts'
@@ -44,7 +45,7 @@ function inOrder(order: readonly string[], fields: Printed): Printed {
 function printedField(name: string, value: unknown): unknown {
   if (name === 'nested_podman') return value || undefined
   if (name === 'resources') return omitEmpty((value ?? {}) as Printed)
-  return (name === 'timeout' || name === 'grace_period') && value !== undefined ? goDuration(value) : value
+  return (name === 'timeout' || name === 'grace_period') && value !== undefined ? printedDuration(value) : value
 }
 
 function omitEmpty(fields: Printed, kept?: string): Printed {
@@ -53,32 +54,7 @@ function omitEmpty(fields: Printed, kept?: string): Printed {
   return Object.fromEntries(Object.entries(fields).filter(([name, value]) => name === kept || !isEmpty(value)))
 }
 
-const nanoseconds: Readonly<Record<string, number>> = {
-  ns: 1,
-  us: 1e3,
-  µs: 1e3,
-  μs: 1e3,
-  ms: 1e6,
-  s: 1e9,
-  m: 60e9,
-  h: 3600e9,
-}
-
-/** Go's `Duration.String()`: `10m` is printed as `10m0s`, and a number is nanoseconds. */
-function goDuration(value: unknown): string {
-  const text = String(value)
-  const parts = text.matchAll(/(\d+\.?\d*|\.\d+)(ns|us|µs|μs|ms|s|m|h)/g)
-  const sum = [...parts].reduce(
-    (total, [, amount = '0', unit = 's']) => total + Number(amount) * (nanoseconds[unit] ?? 0),
-    0,
-  )
-  const total = typeof value === 'number' ? Math.abs(value) : sum
-  const sign = text.startsWith('-') && total > 0 ? '-' : ''
-  if (total === 0) return '0s'
-  if (total < 1e3) return `${sign}${total}ns`
-  if (total < 1e6) return `${sign}${total / 1e3}µs`
-  if (total < 1e9) return `${sign}${total / 1e6}ms`
-  const [hours, minutes] = [Math.floor(total / 3600e9), Math.floor(total / 60e9) % 60]
-  const seconds = `${Number(((total % 60e9) / 1e9).toFixed(9))}s`
-  return `${sign}${hours > 0 ? `${hours}h` : ''}${hours > 0 || minutes > 0 ? `${minutes}m` : ''}${seconds}`
+function printedDuration(value: unknown): unknown {
+  const ns = typeof value === 'string' || typeof value === 'number' ? goDurationNs(value) : undefined
+  return ns === undefined ? value : printedGoDuration(ns)
 }

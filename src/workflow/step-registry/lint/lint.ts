@@ -1,14 +1,13 @@
 /** What is allowed in a step registry, and goes wrong sooner or later. */
 import type { FieldPath } from '../field-shape.ts'
+import { type PlaceOf, placesInFiles } from '../file-places.ts'
 import { phases, type ResolvedWorkflow } from '../model.ts'
 import type { Registry, TestConfiguration, TestStep } from '../registry.ts'
-import { readMaybeGzip } from '../registry-files.ts'
-import { yamlPlaces } from '../registry-yaml.ts'
 import { examineWorkflow } from '../resolve-test.ts'
 import { createPairs, lintCreated } from './create-destroy.ts'
 import { type LintFinding, lintFinding } from './lint-finding.ts'
 import { lintDefaults, lintWorkflowValues } from './parameter-conflict.ts'
-import { type LintedStep, lintStep, type PlaceOf } from './step-rules.ts'
+import { type LintedStep, lintStep } from './step-rules.ts'
 
 /** Everything of a registry, and every workflow of it as far as it resolves. One finding for one cause. */
 export function lintRegistry(registry: Registry): readonly LintFinding[] {
@@ -87,14 +86,4 @@ function emptiedPost(name: string, where?: LintFinding['where']): LintFinding {
     remedy: 'Leave it out. In a test, post: [] takes the whole teardown of its workflow away.',
     ...(where !== undefined && { where }),
   })
-}
-
-/** A file is read again only where there is something to complain about, and then once. */
-function placesInFiles(): PlaceOf {
-  const known = new Map<string, ReturnType<typeof yamlPlaces>>()
-  return (file, path) => {
-    const places = known.get(file) ?? yamlPlaces(readMaybeGzip(file) ?? '')
-    known.set(file, places)
-    return { file, ...places(path) }
-  }
 }

@@ -1,4 +1,5 @@
 import type { FieldPath } from '../field-shape.ts'
+import type { PlaceOf } from '../file-places.ts'
 import type { LiteralStep, StepParameter } from '../model.ts'
 import type { Observer } from '../registry.ts'
 import { type LintFinding, type LintRule, lintFinding } from './lint-finding.ts'
@@ -16,9 +17,6 @@ export interface LintedStep {
   /** False where `commands` only names the script. */
   readonly hasScript: boolean
 }
-
-/** Where something stands in a YAML file. */
-export type PlaceOf = (file: string, path: FieldPath) => NonNullable<LintFinding['where']>
 
 export function lintStep(linted: LintedStep, placeOf: PlaceOf): readonly LintFinding[] {
   return [
