@@ -52,6 +52,21 @@ test('a variable of ci-operator that a script uses, and nobody gives, is told of
   assert.deepEqual(await found(resolved, { clusterProfileDir, leases: { LEASED_RESOURCE: 'us-east-2' } }), [])
 })
 
+test('a cluster profile that is given and not there is told, whether the workflow names one or not', async (t) => {
+  const resolved = await smallWorkflow(t, { pre: { 'use-it': ':' } })
+  const clusterProfileDir = join(await tempDir(t), 'nowhere')
+  assert.deepEqual(await found(resolved, { clusterProfileDir }), [
+    `error run.cluster-profile-absent: ${clusterProfileDir} cannot be read`,
+  ])
+})
+
+test('what to type for a credential is not taken for a secret', async (t) => {
+  const credentials = [{ namespace: 'here', name: 'a-token', mount_path: '/nowhere/at/all' }]
+  const resolved = await smallWorkflow(t, { pre: { 'use-it': { script: ':', credentials } } })
+  const [finding] = await preflight(resolved, { path: '/nowhere' })
+  assert.match(finding?.remedy ?? '', /--credential NAME=DIR\)/)
+})
+
 test('as many leases are asked for as steps declare', async (t) => {
   const leases = [{ resource_type: 'host', env: 'HOSTS', count: 2 }]
   const resolved = await smallWorkflow(t, { test: { 'use-it': { script: ':', leases } } })

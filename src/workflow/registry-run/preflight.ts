@@ -1,7 +1,7 @@
 import { access, constants, readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type Finding, finding } from '../../errors/finding.ts'
-import { goDurationMs } from '../export/go-duration.ts'
+import { goDurationMs } from '../step-registry/go-duration.ts'
 import type { LiteralStep, ResolvedStep, ResolvedWorkflow } from '../step-registry/model.ts'
 import { imageKey, imageOf } from './container-image.ts'
 import { credentialMounts, credentialName } from './credential-mounts.ts'
@@ -101,7 +101,7 @@ function absentLeases({ resolved, options }: RegistryRun): readonly Finding[] {
 
 function badDurations({ as, timeout, grace_period: grace }: LiteralStep): readonly Finding[] {
   return Object.entries({ timeout, grace_period: grace }).flatMap(([name, value]) => {
-    const isMeant = value === undefined || (typeof value === 'string' && goDurationMs(value) !== undefined)
+    const isMeant = value === undefined || (typeof value === 'string' && (goDurationMs(value) ?? -1) >= 0)
     if (isMeant) return []
     const what = typeof value === 'number' ? 'has no unit and so many nanoseconds are hardly meant' : 'is no duration'
     const summary = `${as}: ${name} is ${value}, which ${what}`
@@ -111,21 +111,22 @@ function badDurations({ as, timeout, grace_period: grace }: LiteralStep): readon
 
 async function absentProfile({ resolved, options }: RegistryRun): Promise<readonly Finding[]> {
   const { clusterProfile, clusterProfileLiteral } = resolved
-  if (clusterProfile === undefined) return []
-  const { clusterProfileDir, clusterType = clusterProfileLiteral?.cluster_type } = options
+  const { clusterProfileDir: directory, clusterType = clusterProfileLiteral?.cluster_type } = options
   const findings: Finding[] = []
-  if (clusterProfileDir === undefined || !(await isReadable(clusterProfileDir))) {
+  const wanted = clusterProfile === undefined ? '' : `The workflow uses the cluster profile ${clusterProfile}, and `
+  const isUnreadable = directory !== undefined && !(await isReadable(directory))
+  if (isUnreadable || (directory === undefined && clusterProfile !== undefined)) {
     findings.push(
       finding({
         id: 'run.cluster-profile-absent',
         severity: 'error',
-        summary: `The workflow uses the cluster profile ${clusterProfile}, and ${clusterProfileDir === undefined ? 'nobody gives its files' : `${clusterProfileDir} cannot be read`}`,
+        summary: `${wanted}${directory === undefined ? 'nobody gives its files' : `${directory} cannot be read`}`,
         remedy:
           'Name the directory of its files with --cluster-profile DIR: credentials of the cloud, pull-secret, ssh-publickey, …',
       }),
     )
   }
-  if (clusterType === undefined) {
+  if (clusterProfile !== undefined && clusterType === undefined) {
     findings.push(
       finding({
         id: 'run.cluster-type-absent',
@@ -158,8 +159,8 @@ async function absentCredentials(
       severity: options.allowMissingCredentials ? 'warning' : 'error',
       summary: `${listed(all.map(({ as }) => as))} wants the credential ${name} at ${path}, and it is not there`,
       remedy: isContainer
-        ? `Name a directory with its files: --credential ${name}=DIR.`
-        : `Put its files there, run the steps in containers (--container podman --credential ${name}=DIR), or go on without (--allow-missing-credentials).`,
+        ? 'Name the directory of its files with --credential NAME=DIR.'
+        : 'Put its files there, run the steps in containers (--container podman --credential NAME=DIR), or go on without (--allow-missing-credentials).',
     }),
   )
 }
