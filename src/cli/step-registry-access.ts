@@ -3,7 +3,6 @@ import { resolve } from 'node:path'
 import type { Command } from 'commander'
 import type { Finding } from '../errors/finding.ts'
 import { KnownError } from '../errors/known-error.ts'
-import { faultsOfName } from '../workflow/step-registry/faulty-files.ts'
 import { loadRegistry } from '../workflow/step-registry/load-registry.ts'
 import type { Registered, Registry, RegistryKind } from '../workflow/step-registry/registry.ts'
 import type { CliContext } from './context.ts'
@@ -68,15 +67,4 @@ export function registryParts({ references, chains, workflows, observers }: Regi
   const of = (kind: RegistryKind, parts: ReadonlyMap<string, Registered>) =>
     [...parts.values()].sort((a, b) => (a.name < b.name ? -1 : 1)).map((part) => ({ kind, part }))
   return [...of('ref', references), ...of('chain', chains), ...of('workflow', workflows), ...of('observer', observers)]
-}
-
-/** @throws KnownError STEPS_UNKNOWN */
-export function findParts(registry: Registry, asked: string): readonly FoundPart[] {
-  const [, kind, name = ''] = /^(?:(ref|chain|workflow|observer)\/)?(.*)$/.exec(asked) ?? []
-  const found = registryParts(registry).filter(
-    ({ kind: own, part }) => part.name === name && (kind === undefined || own === kind),
-  )
-  if (found.length > 0) return found
-  const absent = `The registry has no ${kind ?? 'step, chain, workflow or observer'} named ${name}`
-  throw new KnownError('STEPS_UNKNOWN', [absent, ...faultsOfName(registry, name)].join('\n  '), { details: { name } })
 }

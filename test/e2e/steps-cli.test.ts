@@ -145,6 +145,34 @@ test('validate is silent about a sound registry, and lists every fault of anothe
   assert.equal((JSON.parse(json.stdout) as { findings: readonly unknown[] }).findings.length, 1)
 })
 
+test('a name that is not there brings the nearest one', async (t) => {
+  const wrong = [
+    ['resolve', 'ipo'],
+    ['graph', 'ipo'],
+    ['export', 'ipo', '--to', 'shell'],
+    ['show', 'workflow/ipo'],
+  ]
+  for (const words of wrong) {
+    const { status, stderr } = await steps(t, ...words)
+    assert.equal(status, 1)
+    assert.match(stderr, /no workflow named ipo; did you mean ipi\?/, words.join(' '))
+  }
+})
+
+test('the checkout around a registry is told from the registry', async (t) => {
+  const within = Object.entries(files).map(([path, text]) => [`ci-operator/step-registry/${path}`, text])
+  const root = await writeRegistry(t, Object.fromEntries(within))
+  for (const words of [
+    ['steps', 'ls'],
+    ['steps', 'validate'],
+    ['run', 'ipi'],
+  ]) {
+    const { status, stderr } = await runCli([...words, '--registry', root])
+    assert.equal(status, 78, words.join(' '))
+    assert.ok(stderr.includes(`next: Name the directory within: --registry ${root}/ci-operator/step-registry.`), stderr)
+  }
+})
+
 test('a directory that is no registry is said to be none', async (t) => {
   const root = await writeRegistry(t, { 'a/b.txt': '' })
   const { status, stderr } = await runCli(['steps', 'ls', '--registry', root])

@@ -16,6 +16,7 @@ import type { CliContext } from '../context.ts'
 import { tellFindings } from '../render/findings.ts'
 import { count } from '../render/quantities.ts'
 import { addStepRegistryOptions, openStepRegistry, type StepRegistryOptions } from '../step-registry-access.ts'
+import { requireWorkflow } from '../step-registry-names.ts'
 
 type Values = Readonly<Record<string, string>>
 
@@ -93,9 +94,7 @@ async function exportWorkflow(name: string, options: Options, context: CliContex
 function exportable(name: string, options: Options, context: CliContext): ReturnType<typeof exportableFromRegistry> {
   const { from, env = {}, image: images = {} } = options
   const registry = openStepRegistry(options, context)
-  if (!registry.workflows.has(name)) {
-    throw new KnownError('STEPS_UNKNOWN', `no workflow named ${name}`, { details: { name } })
-  }
+  requireWorkflow(registry, name)
   const isBeside = besideParameters(registry, name)
   const resolved = resolveWorkflow(registry, name, { env: entriesOf(env, (key) => !isBeside(key)) })
   const exported = exportableFromRegistry(resolved, { images, env: entriesOf(env, isBeside) })

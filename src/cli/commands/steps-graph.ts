@@ -1,7 +1,6 @@
 /** `steps graph`: a workflow as nested boxes. */
 import { resolve } from 'node:path'
 import { type Command, Option } from 'commander'
-import { KnownError } from '../../errors/known-error.ts'
 import { writeStaged } from '../../store/staged-write.ts'
 import { dotOfDrawing } from '../../workflow/step-registry/draw/dot.ts'
 import { workflowDrawing } from '../../workflow/step-registry/draw/draw-workflow.ts'
@@ -12,6 +11,7 @@ import type { CommandHost } from '../command-host.ts'
 import type { CliContext } from '../context.ts'
 import { count } from '../render/quantities.ts'
 import { addStepRegistryOptions, openStepRegistry, type StepRegistryOptions } from '../step-registry-access.ts'
+import { requireWorkflow } from '../step-registry-names.ts'
 
 interface Options extends StepRegistryOptions {
   readonly format: 'svg' | 'dot'
@@ -45,9 +45,7 @@ async function graph(name: string, options: Options, context: CliContext): Promi
   const { cwd, stdout, json } = context
   const { format, output } = options
   const registry = openStepRegistry(options, context)
-  if (!registry.workflows.has(name)) {
-    throw new KnownError('STEPS_UNKNOWN', `no workflow named ${name}`, { details: { name } })
-  }
+  requireWorkflow(registry, name)
   const workflow = resolveWorkflow(registry, name)
   const documentation = documentationOf([...registry.references.values(), ...registry.observers.values()])
   const chains = documentationOf([...registry.chains.values()])

@@ -19,6 +19,7 @@ import { renderFindings } from '../render/findings.ts'
 import { stepProvenance } from '../render/steps-provenance.ts'
 import { renderResolution } from '../render/steps-resolution.ts'
 import { addStepRegistryOptions, openStepRegistry, type StepRegistryOptions } from '../step-registry-access.ts'
+import { requireWorkflow } from '../step-registry-names.ts'
 
 interface Options extends StepRegistryOptions {
   readonly config?: string
@@ -68,7 +69,8 @@ async function run(workflow: string | undefined, options: Options, context: CliC
   if (test !== undefined && file === undefined) throw new KnownError('USAGE', '--test goes with --config')
   const registry = openStepRegistry(options, context)
   if (workflow !== undefined) {
-    return tell({ workflow }, known(examineWorkflow(registry, workflow, { env }), workflow), context)
+    requireWorkflow(registry, workflow)
+    return tell({ workflow }, examineWorkflow(registry, workflow, { env }), context)
   }
   const path = file ?? ''
   const config = readCiOperatorConfig(path, await readTextFile(resolve(context.cwd, path)))
@@ -82,15 +84,6 @@ async function run(workflow: string | undefined, options: Options, context: CliC
   }
   const steps = { ...named.steps, env: { ...named.steps.env, ...env } }
   return tell({ test }, examineTest(registry, { name: named.name, steps }), context)
-}
-
-function known(resolution: Resolution, name: string): Resolution {
-  if (
-    resolution.errors.some(({ kind, above, subject }) => kind === 'dangling' && above.length === 0 && subject === name)
-  ) {
-    throw new KnownError('STEPS_UNKNOWN', `no workflow named ${name}`, { details: { name } })
-  }
-  return resolution
 }
 
 function tell(what: { workflow: string } | { test: string }, resolution: Resolution, context: CliContext): number {

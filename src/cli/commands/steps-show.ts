@@ -10,10 +10,10 @@ import { renderStepsPart } from '../render/steps-part.ts'
 import {
   addStepRegistryOptions,
   type FoundPart,
-  findParts,
   openStepRegistry,
   type StepRegistryOptions,
 } from '../step-registry-access.ts'
+import { findParts } from '../step-registry-names.ts'
 
 const details = `
 A step and a chain may share a name: ref/NAME, chain/NAME, workflow/NAME or observer/NAME tells them apart; NAME shows all.

@@ -58,7 +58,7 @@ interface Body {
   readonly leases?: readonly StepLease[]
 }
 
-/** @throws KnownError FILE_UNREADABLE where `root` is no directory */
+/** @throws KnownError FILE_UNREADABLE where `root` is no directory, STEP_REGISTRY_INVALID where it is the checkout around a registry */
 export function loadRegistry(root: string, options: LoadRegistryOptions = {}): Registry {
   const { files, clusterProfiles } = listRegistryFiles(root)
   const loading: Loading = {

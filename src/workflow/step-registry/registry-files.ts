@@ -1,5 +1,5 @@
 /** The files of a step registry on disk (openshift/ci-tools: pkg/load/load.go `Registry`). */
-import { readdirSync, readFileSync } from 'node:fs'
+import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { gunzipSync } from 'node:zlib'
 import { hasSystemCode, KnownError } from '../../errors/known-error.ts'
@@ -21,7 +21,7 @@ export interface FileList {
 /**
  * Everything below `root` that a registry may hold. `..data` and the like are how Kubernetes mounts a ConfigMap.
  *
- * @throws KnownError FILE_UNREADABLE
+ * @throws KnownError FILE_UNREADABLE, STEP_REGISTRY_INVALID where it is the checkout around a registry
  */
 export function listRegistryFiles(root: string): FileList {
   const files: ListedFile[] = []
@@ -35,8 +35,21 @@ export function listRegistryFiles(root: string): FileList {
       else walk(path, [...folders, entry.name])
     }
   }
+  refuseCheckout(root)
   walk(root, [])
   return { files, clusterProfiles }
+}
+
+const placeInCheckout = join('ci-operator', 'step-registry')
+
+/** Whoever names the whole checkout would be told of thousands of names that do not fit their paths. */
+function refuseCheckout(root: string): void {
+  const registry = join(root, placeInCheckout)
+  if (statSync(registry, { throwIfNoEntry: false })?.isDirectory() !== true) return
+  throw new KnownError('STEP_REGISTRY_INVALID', `${root} holds a step registry, and is none itself`, {
+    hint: `Name the directory within: --registry ${registry}.`,
+    details: { directory: root },
+  })
 }
 
 function entriesOf(folder: string) {
