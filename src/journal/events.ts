@@ -22,6 +22,8 @@ export interface StepOutline {
   /** Stages or chains that it stands in, outermost first. */
   readonly groups: readonly string[]
   readonly where?: Site
+  /** Its failure changes nothing for the run: best effort. */
+  readonly ignoresFailure?: true
 }
 
 /** How to take away again what a step is about to make. `kind` names who knows how; the rest are its values, never secrets. */
@@ -132,6 +134,8 @@ export interface StepSucceeded extends OfAttempt {
   readonly output: Json
   /** Says what is unusual about it: that it was found done, or that its end was found after a crash. */
   readonly note?: string
+  /** What its verification found that fails nothing, and that people have to know: what is not proven. */
+  readonly warnings?: readonly string[]
 }
 
 export interface StepFailed extends OfAttempt {

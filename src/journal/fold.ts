@@ -90,6 +90,7 @@ const appliers: Appliers = {
     const step = stepOf(state, event.step)
     const attempt = attemptOf(step, event.attempt)
     if (attempt && event.note !== undefined) attempt.note = event.note
+    if (attempt && event.warnings !== undefined) attempt.warnings = event.warnings
     step.output = event.output
     if (attempt) step.inputs = attempt.inputs
     endAttempt(step, 'succeeded', event.at)

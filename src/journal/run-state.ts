@@ -28,6 +28,7 @@ export interface Attempt {
   signal?: string
   retryAt?: number
   note?: string
+  warnings?: readonly string[]
   process?: { readonly pid: number; readonly started?: string }
 }
 

@@ -67,7 +67,7 @@ export interface AttemptOrder {
 }
 
 export type AttemptEnd =
-  | { readonly kind: 'succeeded'; readonly output: Json; readonly note?: string }
+  | ({ readonly kind: 'succeeded' } & WorkDone)
   | {
       readonly kind: 'failed'
       readonly cause: FailureCause
@@ -78,7 +78,14 @@ export type AttemptEnd =
     }
   | { readonly kind: 'cancelled'; readonly why: string }
 
-type Work = (context: StepContext) => Promise<{ readonly output: Json; readonly note?: string }>
+/** What the work of an attempt gives. */
+export interface WorkDone {
+  readonly output: Json
+  readonly note?: string
+  readonly warnings?: readonly string[]
+}
+
+type Work = (context: StepContext) => Promise<WorkDone>
 
 /** Runs `work` within the limits of the step. Never rejects for what the step does. */
 export async function runAttempt(
@@ -96,11 +103,10 @@ export async function runAttempt(
   const watch = new AttemptWatch(order, { clock, onSilent: (forMs) => notes.onSilent(forMs) })
   const context = contextOf(order, { host, notes, log, watch })
   try {
-    const { output, note } = await Promise.race([work(context), watch.abandoned])
-    return { kind: 'succeeded', output, ...(note !== undefined && { note }) }
+    return { kind: 'succeeded', ...(await Promise.race([work(context), watch.abandoned])) }
   } catch (error) {
     const end = endOf(error, { order, watch, secrets })
-    if (end.kind === 'failed') log.write(Buffer.from(`${end.problem.message}\n`))
+    if (end.kind === 'failed') log.say(end.problem.message)
     return end
   } finally {
     watch.close()

@@ -11,6 +11,7 @@ import {
   failWith,
   runAttempt,
   silentNotes,
+  type WorkDone,
 } from './attempt.ts'
 import { logPath } from './run-directory.ts'
 import type { StepContext, StepProgress } from './step.ts'
@@ -111,14 +112,17 @@ export class StepRunner {
     await this.#conclude(step, { attempt, end })
   }
 
-  async #work(step: WorkflowStep, context: StepContext): Promise<{ readonly output: Json; readonly note?: string }> {
+  async #work(step: WorkflowStep, context: StepContext): Promise<WorkDone> {
     const input = step.input((id) => this.#host.state.steps.get(id)?.output)
     const found = await step.check?.(input, context)
     if (found !== undefined) return { output: await this.#keepSecrets(step, found), note: 'it was so already' }
     const output = await step.apply(input, context)
     context.signal.throwIfAborted()
-    if (step.verify) failWith(await step.verify(input, output, context))
-    return { output: await this.#keepSecrets(step, output) }
+    const findings = (await step.verify?.(input, output, context)) ?? []
+    for (const { severity, summary, remedy = '' } of findings) context.print(`${severity}: ${summary} ${remedy}\n`)
+    failWith(findings)
+    const warnings = findings.filter(({ severity }) => severity === 'warning').map(({ summary }) => summary)
+    return { output: await this.#keepSecrets(step, output), ...(warnings.length > 0 && { warnings }) }
   }
 
   /** Secrets of an output go into files of their own; what is left must be free of any. */
@@ -181,8 +185,8 @@ export class StepRunner {
     const place = { step: step.outline.id, attempt }
     if (end.kind === 'cancelled') return this.#host.write({ type: 'step.cancelled', ...place, why: end.why })
     if (end.kind === 'succeeded') {
-      const { output, note } = end
-      return this.#host.write({ type: 'step.succeeded', ...place, output, ...(note !== undefined && { note }) })
+      const { kind: _, ...done } = end
+      return this.#host.write({ type: 'step.succeeded', ...place, ...done })
     }
     const { cause, problem, exit, signal, isRetryable } = end
     const retryAt = isRetryable ? this.#retryTime(step) : undefined

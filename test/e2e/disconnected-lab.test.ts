@@ -23,20 +23,23 @@ interface Site {
 
 /** A directory with a sallyport.yaml; whatever a run leaves is taken down when the test ends, however it ends. */
 async function newSite(t: TestContext): Promise<Site> {
-  const directory = await tempDir(t)
-  const place = ['--name', 'demo', '--base-domain', 'lab.test', '--registry', 'mirror.demo.lab.test:8443/ocp']
-  const { status, stderr } = await runCli(
-    ['init', '--platform', 'lab', '--variant', 'disconnected', ...place, '--yes'],
-    {
-      cwd: directory,
-    },
-  )
-  assert.equal(status, 0, stderr)
-  const runs = join(directory, '.sallyport', 'runs')
+  // Before the directory is made: what is to be done at the end is done in the order in which it was said.
+  const made: { directory?: string } = {}
   t.after(async () => {
-    for (const run of await runIds(runs)) await runCli(['run', 'teardown', run], { cwd: directory })
+    const { directory = '' } = made
+    for (const run of await runIds(runsIn(directory))) await runCli(['run', 'teardown', run], { cwd: directory })
   })
-  return { directory, runs }
+  const directory = await tempDir(t)
+  made.directory = directory
+  const place = ['--name', 'demo', '--base-domain', 'lab.test', '--registry', 'mirror.demo.lab.test:8443/ocp']
+  const words = ['init', '--platform', 'lab', '--variant', 'disconnected', ...place, '--yes']
+  const { status, stderr } = await runCli(words, { cwd: directory })
+  assert.equal(status, 0, stderr)
+  return { directory, runs: runsIn(directory) }
+}
+
+function runsIn(directory: string): string {
+  return join(directory, '.sallyport', 'runs')
 }
 
 async function onlyRun(runs: string): Promise<string> {

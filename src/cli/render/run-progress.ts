@@ -3,6 +3,7 @@ import { stripVTControlCharacters } from 'node:util'
 import type { JournalEvent } from '../../journal/events.ts'
 import type { RunState, StepState } from '../../journal/run-state.ts'
 import type { CliContext } from '../context.ts'
+import { forgivenWords, isForgiven } from './forgiven-step.ts'
 import { formatDuration } from './quantities.ts'
 import { statusMark } from './run-show.ts'
 import { progressText, undoText } from './run-view.ts'
@@ -12,12 +13,13 @@ export type ProgressOutput = Pick<CliContext, 'stderr' | 'isTerminal' | 'clock' 
 interface ProgressOptions {
   /** Usual duration of a step in milliseconds, by its id. */
   readonly usualMs: ReadonlyMap<string, number>
-  /** Of the terminal. */
-  readonly columns: number
+  /** Of the terminal; 0 where it does not say, as on serial consoles. */
+  readonly columns: number | undefined
 }
 
 const frames = ['|', '/', '-', '\\']
 const redrawMs = 150
+const usualColumns = 80
 
 export class RunProgress {
   readonly #output: ProgressOutput
@@ -102,8 +104,10 @@ export class RunProgress {
     const facts = [
       ...(wasRun ? [formatDuration((attempt.endedAt ?? state.lastAt) - attempt.startedAt)] : []),
       ...(wasRun && attempt.note !== undefined ? [attempt.note] : []),
+      ...((wasRun && attempt.warnings) || []),
       ...(wasRun && attempt.problem !== undefined ? [attempt.problem.message.split('\n', 1)[0] ?? ''] : []),
       ...(wasRun && attempt.retryAt !== undefined ? ['it is tried again'] : []),
+      ...(isForgiven(step) ? [forgivenWords] : []),
       ...(wasRun ? [] : [step.why ?? '']),
     ]
     return `${statusMark(step.status)} ${id}  ${facts.join('; ')}`
@@ -120,7 +124,7 @@ export class RunProgress {
     if (this.#running === undefined || !this.#isDrawn) return
     const { stderr, clock } = this.#output
     this.#frame += 1
-    stderr(`\r\u001b[K${this.#line(this.#running).slice(0, this.#options.columns - 1)}`)
+    stderr(`\r\u001b[K${this.#line(this.#running).slice(0, (this.#options.columns || usualColumns) - 1)}`)
     this.#cancel()
     this.#cancel = clock.after(redrawMs, () => this.#draw())
   }

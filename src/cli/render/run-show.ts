@@ -1,5 +1,6 @@
 /** One run, for people: the first line says how it is, the last what to do next. */
 import type { StepStatus } from '../../journal/run-state.ts'
+import { forgivenWords } from './forgiven-step.ts'
 import { count, formatDuration } from './quantities.ts'
 import type { RunView, StepView, UndoView } from './run-view.ts'
 import { countDone } from './run-view.ts'
@@ -16,6 +17,7 @@ export function renderRun(view: RunView, { tail }: RunDetails): string {
   return `${[
     headline(view),
     ...problemLines(view, tail),
+    ...warningLines(view),
     '',
     ...treeLines(view.steps, { mark: ({ status }) => marks[status], facts: stepFacts }),
     ...view.observers.map(
@@ -34,6 +36,7 @@ export function renderEnd(view: RunView, { tail, fullDisk = false }: RunDetails)
     headline(view),
     ...(fullDisk ? [`  the disk of ${view.directory} is full: free space first`] : []),
     ...problemLines(view, tail),
+    ...warningLines(view),
     ...stuckLines(view.undo),
     `  next: ${view.next}`,
   ].join('\n')}\n`
@@ -96,7 +99,7 @@ const marks: Readonly<Record<StepStatus, string>> = {
 
 /** `12 s; attempt 2; exit 3; why`. */
 function stepFacts(step: StepView): string {
-  const { durationMs, attempts, exit, signal, problem, why, progress, silentForMs, where } = step
+  const { durationMs, attempts, exit, signal, problem, why, progress, silentForMs, where, isForgiven } = step
   return [
     ...(durationMs === undefined ? [] : [formatDuration(durationMs)]),
     ...(attempts > 1 ? [`attempt ${attempts}`] : []),
@@ -106,12 +109,18 @@ function stepFacts(step: StepView): string {
     ...(silentForMs === undefined ? [] : [`nothing heard for ${formatDuration(silentForMs)}`]),
     ...(why === undefined ? [] : [why]),
     ...(problem === undefined || exit !== undefined ? [] : [firstLine(problem.message)]),
+    ...(isForgiven ? [forgivenWords] : []),
     ...(where === undefined ? [] : [`on the ${where} side`]),
   ].join('; ')
 }
 
 export function statusMark(status: StepStatus): string {
   return marks[status]
+}
+
+/** What succeeded and is still not all that was hoped for: what is not proven. */
+function warningLines({ steps }: RunView): readonly string[] {
+  return steps.flatMap(({ step, warnings = [] }) => warnings.map((warning) => `  warning: ${step}: ${warning}`))
 }
 
 /** At the end of a session only what could not be taken away; `run show` has the rest. */

@@ -5,6 +5,7 @@ import type { Site, StepProblem, UndoRecord } from '../../journal/events.ts'
 import type { Attempt, RunState, StepState, StepStatus, UndoState } from '../../journal/run-state.ts'
 import type { KnownRun } from '../../workflow/known-runs.ts'
 import { isDone, isTakenDown, type RunStatus, runStatus } from '../../workflow/run-status.ts'
+import { isForgiven } from './forgiven-step.ts'
 
 export interface StepView {
   readonly step: string
@@ -19,9 +20,13 @@ export interface StepView {
   /** Of the last attempt. */
   readonly startedAt?: number
   readonly durationMs?: number
+  /** What it found that fails nothing, and has to be known. */
+  readonly warnings?: readonly string[]
   readonly progress?: string
   readonly silentForMs?: number
   readonly problem?: StepProblem
+  /** It failed, and that changes nothing: best effort. */
+  readonly isForgiven?: true
   readonly exit?: number
   readonly signal?: string
   /** Absolute path of the last log. */
@@ -63,23 +68,29 @@ export interface RunView {
   readonly next: string
 }
 
-/** @param now for what runs still */
-export async function viewRun(run: KnownRun, now: number): Promise<RunView> {
+interface ViewedFrom {
+  /** For what runs still. */
+  readonly now: number
+  /** ` --runs DIR` as its user gave it, for the commands that are named. */
+  readonly runsFlag: string
+}
+
+export async function viewRun(run: KnownRun, from: ViewedFrom): Promise<RunView> {
   const { directory, state } = run
   // A lock of another machine, on a shared disk, says nothing here.
   const isOwn = state.session === undefined || state.session.host === hostname()
   const isHeld = isOwn ? await isLocked(directory.lock) : false
-  return viewState(run, { isHeld, now })
+  return viewState(run, { isHeld, ...from })
 }
 
 export function viewState(
   { directory, state }: KnownRun,
-  { isHeld, now }: { readonly isHeld: boolean; readonly now: number },
+  { isHeld, now, runsFlag }: ViewedFrom & { readonly isHeld: boolean },
 ): RunView {
   const status = runStatus(state, isHeld)
   const isAlive = status === 'running'
   const steps = [...state.steps.values()].map((step) => viewStep(step, { root: directory.root, now, isAlive }))
-  const failed = steps.find(({ status: each }) => isFailure(each))
+  const failed = steps.find(({ status: each, isForgiven }) => isFailure(each) && isForgiven !== true)
   const undo = [...state.undo.values()].flatMap(viewUndo)
   const { session, exportedTo, importedFrom } = state
   const parts = { run: directory.id, workflow: state.workflow, status, undo, isTakenDown: isTakenDown(state) }
@@ -98,7 +109,7 @@ export function viewState(
       problem === undefined ? [] : [{ observer: name, log: `${directory.root}/${log}`, problem }],
     ),
     ...(failed && { failed: failed.step }),
-    next: nextOf({ ...parts, steps, ...(failed && { failed: failed.step }) }),
+    next: nextOf({ ...parts, runsFlag, steps, ...(failed && { failed: failed.step }) }),
   }
 }
 
@@ -119,10 +130,8 @@ interface StepSurroundings {
   readonly isAlive: boolean
 }
 
-function viewStep(
-  { outline, status, why, attempts, progress, silentForMs }: StepState,
-  around: StepSurroundings,
-): StepView {
+function viewStep(state: StepState, around: StepSurroundings): StepView {
+  const { outline, status, why, attempts, progress, silentForMs } = state
   const { id: step, title, phase, groups, where } = outline
   const last = attempts.at(-1)
   const isGone = status === 'running' && !around.isAlive
@@ -135,7 +144,9 @@ function viewStep(
     status: isGone ? 'interrupted' : status,
     ...(why !== undefined ? { why } : last?.note !== undefined && { why: last.note }),
     attempts: attempts.length,
+    ...(status === 'succeeded' && last?.warnings && { warnings: last.warnings }),
     ...(last && status !== 'pending' && viewAttempt(last, around)),
+    ...(isForgiven(state) && { isForgiven: true }),
     ...(progress && { progress: progressText(progress) }),
     ...(silentForMs !== undefined && { silentForMs }),
   }
@@ -178,10 +189,12 @@ export function undoText({ kind, what, values }: UndoRecord): string {
 }
 
 /** One line: what a tired administrator types next. */
-function nextOf({ run, status, undo, failed, isTakenDown: isDown, steps }: NextParts): string {
+function nextOf({ run: id, runsFlag, workflow, status, undo, failed, isTakenDown: isDown, steps }: NextParts): string {
+  const run = `${id}${runsFlag}`
   const isPost = steps.find(({ step }) => step === failed)?.phase === 'post'
   const hasLeft = undo.length > 0 || steps.some(({ phase, attempts }) => phase === 'post' && attempts === 0)
   const takeDown = hasLeft ? `; sallyport run teardown ${run} takes away what it made` : ''
+  const anew = `the same sallyport run ${workflow} … begins anew`
   const look = failed === undefined ? '' : `look at sallyport logs ${run} ${failed}; `
   switch (status) {
     case 'new':
@@ -191,10 +204,10 @@ function nextOf({ run, status, undo, failed, isTakenDown: isDown, steps }: NextP
     case 'interrupted':
     case 'stopped':
       return isDown
-        ? 'begin anew: what it made is taken down'
+        ? `what it made is taken down; ${anew}`
         : `sallyport resume ${run} goes on where it stopped${takeDown}`
     case 'failed':
-      if (isDown) return `${look}what it made is taken down: mend the cause, and begin anew`
+      if (isDown) return `${look}what it made is taken down: mend the cause; ${anew}`
       return failed === undefined || isPost
         ? `${look}sallyport run teardown ${run} tries again to take away what is left`
         : `${look}mend the cause, and sallyport resume ${run} goes on there${takeDown}`
@@ -211,7 +224,8 @@ function nextOf({ run, status, undo, failed, isTakenDown: isDown, steps }: NextP
   }
 }
 
-type NextParts = Pick<RunView, 'run' | 'status' | 'undo' | 'failed' | 'isTakenDown' | 'steps'>
+type NextParts = Pick<RunView, 'run' | 'workflow' | 'status' | 'undo' | 'failed' | 'isTakenDown' | 'steps'> &
+  Pick<ViewedFrom, 'runsFlag'>
 
 export function countDone(steps: readonly StepView[]): string {
   return `${steps.filter(({ status }) => isDone(status)).length}/${steps.length}`

@@ -27,6 +27,8 @@ export const MirrorMade = z.strictObject({
   registry: z.string(),
   /** `HOST:PORT/PATH` */
   target: z.string(),
+  /** `HOST:PORT` by which this machine comes to it, where its name leads nowhere: all of a lab on 127.0.0.1. */
+  reached: z.string().optional(),
   /** Place of the PEM file that its certificate is from; absent where the machine trusts it anyway. */
   ca: z.string().optional(),
 })

@@ -10,6 +10,7 @@ import { CredentialsMade } from './bastion-outputs.ts'
 import { NetworkMade } from './infrastructure-outputs.ts'
 import { machineOf } from './machine.ts'
 import { pathAt } from './places.ts'
+import { reachedAt } from './registry-steps.ts'
 import { makingOf, type StageParts } from './stage-parts.ts'
 
 const mirrorUser = 'admin'
@@ -29,14 +30,16 @@ export function accountStep(parts: StageParts) {
     output: CredentialsMade,
     secretOutput: ['password'],
     policy: { timeoutMs: 10 * 60_000 },
-    async apply({ registry, root }, context) {
+    async apply({ registry, root, network }, context) {
       const place = pathAt(parts, context, root)
       await createAccount(place, mirrorUser)
       const password = (await readFile(join(place, `${mirrorUser}.password`), 'utf8')).trim()
       context.hide(password)
       const auth = Buffer.from(`${mirrorUser}:${password}`).toString('base64')
       await tellSshKey(parts, context)
-      const content = `${JSON.stringify({ auths: { [registry]: { auth } } })}\n`
+      const reached = reachedAt(registry, network)
+      const auths = { [registry]: { auth }, ...(reached !== undefined && { [reached]: { auth } }) }
+      const content = `${JSON.stringify({ auths })}\n`
       return { authFile: await placeAuthFile(parts, context, content), password }
     },
     holds: (_, output) => isThere(CredentialsMade.parse(output).authFile),

@@ -33,10 +33,11 @@ export function networkStep(parts: StageParts) {
       const lab = await labOf(parts, context)
       for (const { kind, name, description } of await lab.plan()) context.print(`${kind} ${name}: ${description}\n`)
       const { addresses, limits } = await lab.makeNetwork(makingOf(context, 'infrastructure'))
-      for (const limit of limits) context.print(`${limit}\n`)
       const { plan, mode } = lab.settings
       return { lab: plan.id, mode: mode.kind, addresses: copied(addresses), limits: [...limits] }
     },
+    verify: async (_, { limits }) =>
+      limits.map((summary) => ({ id: 'lab.limit', severity: 'warning', summary }) as const),
     async holds(_, __, context) {
       const lab = await labOf(parts, context)
       const { mode } = lab.settings

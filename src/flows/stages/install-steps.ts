@@ -5,6 +5,7 @@ import { z } from 'zod'
 import { KnownError } from '../../errors/known-error.ts'
 import { mapConcurrently } from '../../host/concurrency.ts'
 import type { Lab } from '../../provision/lab/lab-provider.ts'
+import type { CountedEvidence } from '../../provision/provider.ts'
 import { defineStep, type StepContext } from '../../workflow/step.ts'
 import { HostMade } from './bastion-outputs.ts'
 import { NodesUp, PacketsCounted } from './install-outputs.ts'
@@ -119,14 +120,15 @@ export function packetsStep(parts: StageParts) {
         context.print(`not proven: ${evidence.why}\n`)
         return { isProven: false, left: 0, inside: 0, forwarded: 0, why: evidence.why }
       }
-      const { leftPackets: left, sitePackets: inside, forwardedPackets: forwarded, tried } = evidence
+      const { leftPackets: left, sitePackets: inside, forwardedPackets: forwarded, tried, asked } = evidence
       for (const { address, protocol, port, packets } of tried) {
         context.print(`${packets} packets were for ${address}, ${protocol}${port === undefined ? '' : ` ${port}`}\n`)
       }
       context.print(
         `${inside} packets stayed inside, ${left} tried to leave, ${forwarded} the bastion was to pass on\n`,
       )
-      if (left + forwarded > 0) throw leaving(left + forwarded, tried)
+      for (const { name } of asked) context.print(`the name ${name} was asked for\n`)
+      if (left + forwarded > 0) throw leaving(left + forwarded, evidence)
       return { isProven: true, left, inside, forwarded }
     },
     verify: async (_, output) => {
@@ -144,14 +146,13 @@ export function packetsStep(parts: StageParts) {
   })
 }
 
-function leaving(
-  packets: number,
-  tried: readonly { readonly address: string; readonly protocol: string; readonly port?: number }[],
-): KnownError {
+function leaving(packets: number, { tried, asked }: Pick<CountedEvidence, 'tried' | 'asked'>): KnownError {
   const places = tried.map(
     ({ address, protocol, port }) => `${address} ${protocol}${port === undefined ? '' : ` ${port}`}`,
   )
-  return new KnownError('STEP_FAILED', `${packets} packets tried to leave the closed side, for ${places.join(', ')}`, {
+  const names = asked.length === 0 ? '' : `; names that were asked for: ${asked.map(({ name }) => name).join(', ')}`
+  const message = `${packets} packets tried to leave the closed side, for ${places.join(', ')}${names}`
+  return new KnownError('STEP_FAILED', message, {
     details: { packets },
     hint: 'Find out who asks for these addresses: ip netns exec NAMESPACE ss -tup, and the logs of the steps before.',
   })

@@ -92,7 +92,7 @@ export function loadStep(parts: StageParts) {
       const directory = pathAt(parts, context, workspace)
       const to = [...mirrorWords(parts, context, { mirror, credentials }), '--quiet']
       const from = `file://${pathAt(parts, context, collected.archive)}`
-      const words = ['mirror', '--from', from, '--workspace', `file://${directory}`, ...to, `docker://${mirror.target}`]
+      const words = ['mirror', '--from', from, '--workspace', `file://${directory}`, ...to, reachedTarget(mirror)]
       await runSallyport(parts, context, { where: 'bastion', words, env: trustOf(release) })
       const conf = await nodeConfOf(join(directory, 'working-dir', 'cluster-resources'))
       await writeFile(join(directory, 'node-registries.conf'), renderRegistriesConf(conf))
@@ -122,4 +122,9 @@ export function mirrorWords(
 ): readonly string[] {
   const ca = mirror.ca === undefined ? [] : ['--ca', pathAt(parts, context, mirror.ca)]
   return ['--authfile', credentials.authFile, ...ca]
+}
+
+/** `docker://HOST:PORT/PATH`, as this machine comes to it. */
+export function reachedTarget({ registry, target, reached }: MirrorMade): string {
+  return `docker://${reached === undefined ? target : target.replace(registry, reached)}`
 }

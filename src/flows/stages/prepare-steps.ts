@@ -97,12 +97,14 @@ async function secretsOf({ site }: StageParts, context: StepContext): Promise<Si
 export async function mirrorSourcesOf(
   parts: StageParts,
   context: StepContext,
-  { loaded }: MirrorSide,
+  { loaded, mirror }: MirrorSide,
 ): Promise<readonly MirrorEntry[]> {
+  const { registry, reached } = mirror
+  const asNamed = (location: string) => (reached === undefined ? location : location.replace(reached, registry))
   const { registries } = await nodeConfOf(pathAt(parts, context, loaded.clusterResources))
   return registries.map(({ prefix, mirrors }) => ({
     source: prefix,
-    mirrors: [...new Set(mirrors.map(({ location }) => location))],
+    mirrors: [...new Set(mirrors.map(({ location }) => asNamed(location)))],
   }))
 }
 

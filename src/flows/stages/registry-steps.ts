@@ -38,17 +38,22 @@ export function serveMirrorStep(parts: StageParts) {
       const { host, port } = splitHost(registry)
       const hosts = [...new Set([host, ...(network?.addresses.bastion ?? machineAddresses())])]
       const tls = await selfSignedCertificate({ root, hosts, clock: parts.clock })
-      const isLoopback = network?.mode === 'loopback'
-      const listen = `${isLoopback ? host : '0.0.0.0'}:${port}`
+      const reached = reachedAt(registry, network)
+      const listen = reached ?? `0.0.0.0:${port}`
       const names = hosts.flatMap((name) => ['--san', name])
       const words = ['registry', 'serve', '--root', root, '--listen', listen, '--self-signed', ...names]
       const argv = [...parts.self, ...words]
       const server = { site: 'bastion', name: serverName, argv, env: {}, ports: [port] } as const
       await (await machineOf(parts, context)).serve(server, makingOf(context, 'bastion'))
-      return { registry, target: targetOf(registry, path), ca: tls.caFile }
+      return { registry, target: targetOf(registry, path), ca: tls.caFile, ...(reached !== undefined && { reached }) }
     },
     holds: async (_, __, context) => (await machineOf(parts, context)).isServing(serverName),
   })
+}
+
+/** Of a lab without a network of its own. */
+export function reachedAt(registry: string, network: NetworkMade | undefined): string | undefined {
+  return network?.mode === 'loopback' ? `127.0.0.1:${splitHost(registry).port}` : undefined
 }
 
 function targetOf(registry: string, path: string): string {

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { z } from 'zod'
 import { defineStep } from '../../workflow/step.ts'
 import { Verified } from './install-outputs.ts'
-import { mirrorWords } from './mirror-steps.ts'
+import { mirrorWords, reachedTarget } from './mirror-steps.ts'
 import { pathAt } from './places.ts'
 import { MirrorSide } from './prepare-steps.ts'
 import { ReleaseKnown } from './release-outputs.ts'
@@ -23,7 +23,7 @@ export function verifyMirrorStep(parts: StageParts) {
     policy: { timeoutMs: 12 * 60 * 60_000 },
     async apply({ side }, context) {
       const report = join(context.directories.artifacts, 'verify-mirror.json')
-      const place = ['--workspace', pathAt(parts, context, side.loaded.workspace), `docker://${side.mirror.target}`]
+      const place = ['--workspace', pathAt(parts, context, side.loaded.workspace), reachedTarget(side.mirror)]
       const words = ['verify', 'mirror', '--deep', ...mirrorWords(parts, context, side), ...place]
       const answer = await runSallyport(parts, context, { where: 'closed', words })
       await writeFile(report, `${JSON.stringify(answer, undefined, 2)}\n`)
@@ -44,7 +44,7 @@ export function verifyEgressStep(parts: StageParts) {
     async apply({ release, side }, context) {
       const report = join(context.directories.artifacts, 'verify-egress.json')
       const what = ['--workspace', pathAt(parts, context, side.loaded.workspace), '--release', release.release]
-      const access = [...mirrorWords(parts, context, side), '--inside', side.mirror.registry]
+      const access = [...mirrorWords(parts, context, side), '--inside', side.mirror.reached ?? side.mirror.registry]
       const answer = await runSallyport(parts, context, {
         where: 'closed',
         words: ['verify', 'egress', ...what, ...access],

@@ -5,6 +5,7 @@ import { type LabPlan, namespaceName } from './lab-plan.ts'
 import type { LabHost } from './lab-programs.ts'
 import { markedProcesses } from './marked-processes.ts'
 import { processesIn, remainsOfNamespace } from './namespaces.ts'
+import { squidMemory } from './squid-memory.ts'
 
 export async function labStatus(
   host: LabHost,
@@ -32,5 +33,5 @@ export async function remainsOfLab(id: string): Promise<readonly string[]> {
   const namespaces = await Promise.all(sites.map((site) => remainsOfNamespace(namespaceName(id, site))))
   const servers = (await markedProcesses(id)).map(({ name, pid }) => `process ${pid} (${name})`)
   const state = stateFolderOf(id)
-  return [...namespaces.flat(), ...servers, ...((await exists(state)) ? [state] : [])]
+  return [...namespaces.flat(), ...servers, ...(await squidMemory(id)), ...((await exists(state)) ? [state] : [])]
 }

@@ -6,6 +6,7 @@ import { exists, removeLabDirectory, removeLabFile } from './lab-directory.ts'
 import type { LabHost } from './lab-programs.ts'
 import { endMarked, markedProcesses } from './marked-processes.ts'
 import { remainsOfNamespace, removeNamespace } from './namespaces.ts'
+import { removeSquidMemory, squidMemory } from './squid-memory.ts'
 
 const lab = z.string().regex(/^[a-z0-9-]+$/)
 const path = z.string().startsWith('/')
@@ -44,8 +45,16 @@ async function remove(host: LabHost, undo: LabUndo): Promise<boolean> {
     case 'lab-file':
       return removeLabFile(undo.path, undo.lab)
     case 'lab-process':
-      return endMarked(host.clock, undo.lab, undo.name)
+      return removeServer(host, undo)
   }
+}
+
+async function removeServer(
+  { clock }: LabHost,
+  { lab, name }: { readonly lab: string; readonly name: string },
+): Promise<boolean> {
+  const wasRunning = await endMarked(clock, lab, name)
+  return (name === 'squid' && (await removeSquidMemory(lab))) || wasRunning
 }
 
 /** What is left of what a record names. @throws KnownError UNDO_INVALID */
@@ -57,7 +66,10 @@ export async function remainsInLab(record: UndoRecord): Promise<readonly string[
     case 'lab-directory':
     case 'lab-file':
       return (await exists(undo.path)) ? [undo.path] : []
-    case 'lab-process':
-      return (await markedProcesses(undo.lab, undo.name)).map(({ pid }) => `process ${pid} (${undo.name})`)
+    case 'lab-process': {
+      const processes = await markedProcesses(undo.lab, undo.name)
+      const memory = undo.name === 'squid' ? await squidMemory(undo.lab) : []
+      return [...processes.map(({ pid }) => `process ${pid} (${undo.name})`), ...memory]
+    }
   }
 }

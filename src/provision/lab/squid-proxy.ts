@@ -10,6 +10,7 @@ import { type LabHost, systemEnv } from './lab-programs.ts'
 import { type LabServers, serveInLab } from './lab-servers.ts'
 import type { LabUndo } from './lab-undo.ts'
 import { renderSquidConf } from './squid-conf.ts'
+import { squidServiceName } from './squid-memory.ts'
 
 export interface SquidPlace extends LabServers {
   /** Path of squid; undefined where it is not installed. */
@@ -63,7 +64,7 @@ export async function serveSquid(
       site: 'bastion',
       name: 'squid',
       // The third word tells a changed configuration from the one that runs.
-      argv: [squid, '-N', '-f', conf],
+      argv: [squid, '-N', '-n', squidServiceName(place.lab), '-f', conf],
       env: { ...systemEnv(host.env), SQUID_CONF_DIGEST: digest(files['squid.conf']) },
       ports: [port],
     },
