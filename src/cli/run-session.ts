@@ -21,6 +21,8 @@ import { usualDurations } from './usual-durations.ts'
 export interface SessionOptions {
   /** Directory of all runs. */
   readonly runs: string
+  /** ` --runs DIR` as its user gave it. */
+  readonly runsFlag: string
   readonly directory: RunDirectory
   readonly opened: OpenedDefinition
   readonly request: Omit<SessionRequest, 'teardown'>
@@ -40,12 +42,12 @@ const fullBelowBytes = 128 * 1024
  * @throws KnownError STORE_LOCKED, RUN_OVER, RUN_ELSEWHERE, and what the engine throws
  */
 export async function runSession(options: SessionOptions, context: CliContext): Promise<number> {
-  const { directory, opened, runs } = options
+  const { directory, opened, runs, runsFlag } = options
   await refuseOthers(options)
   await makeRunDirectory(directory)
   await writeDefinition(directory, opened.definition)
   const usualMs = await usualDurations(runs, opened.workflow.name)
-  const progress = new RunProgress(context, { usualMs, columns: process.stderr.columns ?? 80 })
+  const progress = new RunProgress(context, { usualMs, columns: process.stderr.columns })
   const run = (request: SessionRequest) =>
     runWorkflow(opened.workflow, directory, {
       host: engineHost(runs, context),
@@ -59,11 +61,11 @@ export async function runSession(options: SessionOptions, context: CliContext): 
   const tell = async (outcome: RunOutcome) => {
     progress.stop()
     if (opened.definition.kind === 'registry') await keepJunit(directory, outcome, context)
-    return tellEnd(outcome, { directory, context })
+    return tellEnd(outcome, { directory, runsFlag, context })
   }
   const lastWord = () => {
     progress.stop()
-    context.stderr(`left at once: sallyport resume ${directory.id} goes on where it was\n`)
+    context.stderr(`left at once: sallyport resume ${directory.id}${runsFlag} goes on where it was\n`)
   }
   context.leaving.addEventListener('abort', lastWord)
   try {
@@ -91,10 +93,10 @@ async function keepJunit(directory: RunDirectory, { state }: RunOutcome, { log }
 const teardownRequest: SessionRequest = { mode: 'teardown', asked: [teardownWord, 'asked at the end of a run'] }
 
 /** Before anything of the run is written. */
-async function refuseOthers({ directory, request, isForced, opened }: SessionOptions): Promise<void> {
+async function refuseOthers({ directory, runsFlag, request, isForced, opened }: SessionOptions): Promise<void> {
   if (await isLocked(directory.lock)) {
     throw new KnownError('STORE_LOCKED', `Run ${directory.id} is being run just now, by another process`, {
-      hint: `sallyport logs ${directory.id} -f follows it.`,
+      hint: `sallyport logs ${directory.id}${runsFlag} -f follows it.`,
     })
   }
   const known = await readRun(directory).catch((error: unknown) => {
@@ -124,7 +126,7 @@ async function refuseOthers({ directory, request, isForced, opened }: SessionOpt
   if (request.mode !== 'teardown' && isTakenDown(state) && !isAimed) {
     const [first] = state.steps.keys()
     throw new KnownError('RUN_OVER', `What run ${directory.id} made is taken down: there is nothing to go on with`, {
-      hint: `Begin anew: sallyport run ${state.workflow} --new, with its other options; or all of it in the same run: sallyport resume ${directory.id} --from ${first ?? ''}.`,
+      hint: `Begin anew: sallyport run ${state.workflow} --new, with its other options; or all of it in the same run: sallyport resume ${directory.id}${runsFlag} --from ${first ?? ''}.`,
       details: { run: directory.id },
     })
   }
@@ -151,9 +153,9 @@ async function wantsTeardown({ outcome, state }: RunOutcome, context: CliContext
 
 async function tellEnd(
   { outcome, state }: RunOutcome,
-  { directory, context }: { readonly directory: RunDirectory; readonly context: CliContext },
+  { directory, runsFlag, context }: Pick<SessionOptions, 'directory' | 'runsFlag'> & { readonly context: CliContext },
 ): Promise<number> {
-  const view = viewState({ directory, state }, { isHeld: false, now: context.clock.now() })
+  const view = viewState({ directory, state }, { isHeld: false, now: context.clock.now(), runsFlag })
   const details = { tail: await tailOf(view), fullDisk: outcome === 'failed' && (await isDiskFull(directory)) }
   context.stdout(context.json ? `${JSON.stringify(view)}\n` : renderEnd(view, details))
   if (outcome === 'succeeded') return 0

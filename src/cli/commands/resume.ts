@@ -6,7 +6,7 @@ import type { CommandHost } from '../command-host.ts'
 import type { CliContext } from '../context.ts'
 import { addStepOptions, readSessionRequest, type StepOptions } from '../run-options.ts'
 import { runSession } from '../run-session.ts'
-import { addRunsOption, type RunsOption, runsDirectory } from '../runs-option.ts'
+import { addRunsOption, type RunsOption, runsDirectory, runsFlag } from '../runs-option.ts'
 
 interface Options extends RunsOption, StepOptions {
   readonly anyway?: boolean
@@ -45,5 +45,8 @@ async function resume(wanted: string | undefined, options: Options, context: Cli
   const { anyway = false, teardown, ...asked } = options
   const request = readSessionRequest(asked, opened.workflow)
   stderr(`going on with run ${directory.id} of ${opened.workflow.name}${source}\n`)
-  return runSession({ runs, directory, opened, request, teardown, isForced: anyway }, context)
+  return runSession(
+    { runs, runsFlag: runsFlag(options), directory, opened, request, teardown, isForced: anyway },
+    context,
+  )
 }

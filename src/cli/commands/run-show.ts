@@ -6,7 +6,7 @@ import type { CliContext } from '../context.ts'
 import { renderRun } from '../render/run-show.ts'
 import { viewRun } from '../render/run-view.ts'
 import { tailOf } from '../run-session.ts'
-import { addRunsOption, type RunsOption, runsDirectory } from '../runs-option.ts'
+import { addRunsOption, type RunsOption, runsDirectory, runsFlag } from '../runs-option.ts'
 
 const details = `
 The first line says how it is, the last what to do next.
@@ -29,7 +29,7 @@ export function define(command: Command, host: CommandHost): void {
 
 async function show(wanted: string | undefined, options: RunsOption, context: CliContext): Promise<number> {
   const known = await readRun(await findRun(runsDirectory(options, context), wanted))
-  const view = await viewRun(known, context.clock.now())
+  const view = await viewRun(known, { now: context.clock.now(), runsFlag: runsFlag(options) })
   context.stdout(context.json ? `${JSON.stringify(view)}\n` : renderRun(view, { tail: await tailOf(view) }))
   return 0
 }

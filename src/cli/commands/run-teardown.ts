@@ -10,7 +10,7 @@ import type { CliContext } from '../context.ts'
 import { readCount } from '../flag-values.ts'
 import { addWhereOption, askedWords, type StepOptions } from '../run-options.ts'
 import { runSession } from '../run-session.ts'
-import { addRunsOption, type RunsOption, runsDirectory } from '../runs-option.ts'
+import { addRunsOption, type RunsOption, runsDirectory, runsFlag } from '../runs-option.ts'
 
 interface Options extends RunsOption, Pick<StepOptions, 'where'> {
   readonly scope?: string
@@ -56,7 +56,10 @@ async function teardown(wanted: string | undefined, options: Options, context: C
     ...(where && { sites: new Set(where) }),
     asked: [teardownWord, ...askedWords({ scope, forget, where })],
   }
-  return runSession({ runs, directory, opened, request, isForced: options.anyway === true }, context)
+  return runSession(
+    { runs, runsFlag: runsFlag(options), directory, opened, request, isForced: options.anyway === true },
+    context,
+  )
 }
 
 /** A source that does not load any more keeps nobody from taking down what it made. */

@@ -9,7 +9,7 @@ import { count } from '../render/quantities.ts'
 import { addStepOptions, readSessionRequest, type StepOptions } from '../run-options.ts'
 import { runSession } from '../run-session.ts'
 import { addSourceOptions, defineRun, type SourceOptions } from '../run-source.ts'
-import { addRunsOption, type RunsOption, runsDirectory } from '../runs-option.ts'
+import { addRunsOption, type RunsOption, runsDirectory, runsFlag } from '../runs-option.ts'
 import { unfinishedRun } from '../unfinished-run.ts'
 import { planWorkflow } from './plan-workflow.ts'
 
@@ -54,7 +54,10 @@ async function run(workflow: string, options: Options, context: CliContext): Pro
   if (earlier === undefined && !(await isFit(opened, context))) return 1
   const what = earlier ? 'going on with run' : 'run'
   context.stderr(`${what} ${directory.id} of ${opened.workflow.name}, in ${directory.root}\n`)
-  return runSession({ runs, directory, opened, request, teardown: options.teardown, isForced: false }, context)
+  return runSession(
+    { runs, runsFlag: runsFlag(options), directory, opened, request, teardown: options.teardown, isForced: false },
+    context,
+  )
 }
 
 /** Before anything is begun: what is missing now would fail a step in hours. */

@@ -7,7 +7,7 @@ import type { CommandHost } from '../command-host.ts'
 import type { CliContext } from '../context.ts'
 import { renderRuns, type UnreadableRun } from '../render/run-list.ts'
 import { type RunView, viewRun } from '../render/run-view.ts'
-import { addRunsOption, type RunsOption, runsDirectory } from '../runs-option.ts'
+import { addRunsOption, type RunsOption, runsDirectory, runsFlag } from '../runs-option.ts'
 
 const details = `
 Examples:
@@ -25,11 +25,12 @@ export function define(command: Command, host: CommandHost): void {
 
 async function list(options: RunsOption, context: CliContext): Promise<number> {
   const directory = runsDirectory(options, context)
+  const from = { now: context.clock.now(), runsFlag: runsFlag(options) }
   const runs: RunView[] = []
   const unreadable: UnreadableRun[] = []
   for (const run of [...(await runIds(directory))].reverse()) {
     try {
-      runs.push(await viewRun(await readRun(runDirectory(directory, run)), context.clock.now()))
+      runs.push(await viewRun(await readRun(runDirectory(directory, run)), from))
     } catch (error) {
       if (!(error instanceof KnownError)) throw error
       unreadable.push({ run, problem: error.message })

@@ -80,6 +80,21 @@ test('a step that took too long is said to have exceeded the configured timeout'
   assert.match(junitOf(stateOf([...begun, started('pre/make-it'), failed])), /make-it exceeded the configured timeout/)
 })
 
+test('a failure that changes nothing fails its own case, and not that of its phase', () => {
+  const outlines = [{ ...outline('post', 'try-it'), ignoresFailure: true as const }]
+  const created: RunEvent = {
+    type: 'run.created',
+    format: 1,
+    run: 'r',
+    workflow: 'site',
+    version: '1',
+    steps: outlines,
+  }
+  const problem = { message: 'gone' }
+  const failed: RunEvent = { type: 'step.failed', step: 'post/try-it', attempt: 1, cause: 'exit', problem }
+  assert.match(junitOf(stateOf([created, ...begun.slice(1), started('post/try-it'), failed])), /failures="1"/)
+})
+
 test('a run that was begun and not gone on with has no cases', () => {
   assert.match(junitOf(stateOf(begun)), /tests="0" skipped="0" failures="0"/)
 })

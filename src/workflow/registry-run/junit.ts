@@ -49,7 +49,10 @@ function phaseCases(steps: readonly StepState[], isTearingDown: boolean): readon
   const cases: TestCase[] = []
   for (const phase of phases) {
     const own = steps.filter(({ outline }) => outline.phase === phase)
-    const failures = own.map(failureOf).filter((text) => text !== undefined)
+    const failures = own
+      .filter(({ outline }) => outline.ignoresFailure !== true)
+      .map(failureOf)
+      .filter((text) => text !== undefined)
     const isBegun = own.some(({ attempts, status }) => attempts.length > 0 || status === 'skipped')
     const isDue =
       phase === 'post' ? isTearingDown : steps.every((step) => step.outline.phase !== 'pre' || isDone(step.status))

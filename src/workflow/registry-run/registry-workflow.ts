@@ -53,9 +53,16 @@ interface Placed {
 
 function workflowStep({ literal, phase, chainPath }: ResolvedStep, { id, run, runner }: Placed): WorkflowStep {
   const { container } = run.options
+  const policy = policyOf({ literal, phase }, run.resolved)
   return {
-    outline: { id, title: literal.as, phase, groups: chainPath },
-    policy: policyOf({ literal, phase }, run.resolved),
+    outline: {
+      id,
+      title: literal.as,
+      phase,
+      groups: chainPath,
+      ...(policy.ignoresFailure && { ignoresFailure: true }),
+    },
+    policy,
     identity: {
       script: literal.commands,
       isProgram: literal.run_as_script === true,
