@@ -1,9 +1,13 @@
 import { open } from 'node:fs/promises'
+import { stripVTControlCharacters } from 'node:util'
 import { hasSystemCode } from '../errors/known-error.ts'
 
 const readBytes = 16 * 1024
 
-/** The last lines of a log, without the time before each; none where there is no log. */
+/** Of one line. */
+const shownCharacters = 500
+
+/** The last lines of a log, as a terminal can show them, without the time before each; none where there is no log. */
 export async function logTail(path: string, lines: number): Promise<readonly string[]> {
   try {
     const file = await open(path, 'r')
@@ -12,11 +16,11 @@ export async function logTail(path: string, lines: number): Promise<readonly str
       const start = Math.max(0, size - readBytes)
       const { buffer, bytesRead } = await file.read(Buffer.alloc(readBytes), 0, readBytes, start)
       const all = buffer.toString('utf8', 0, bytesRead).split('\n')
-      const whole = start > 0 ? all.slice(1) : all
+      const whole = start > 0 && all.length > 2 ? all.slice(1) : all
       return whole
         .filter((line) => line.trim() !== '')
         .slice(-lines)
-        .map(withoutStamp)
+        .map((line) => printable(withoutStamp(line)))
     } finally {
       await file.close()
     }
@@ -24,6 +28,12 @@ export async function logTail(path: string, lines: number): Promise<readonly str
     if (hasSystemCode(error, 'ENOENT')) return []
     throw error
   }
+}
+
+/** What is binary must not take the terminal with it. */
+function printable(line: string): string {
+  const text = stripVTControlCharacters(line).replace(/(?!\t)[\p{Cc}\uFFFD]+/gu, '?')
+  return text.length <= shownCharacters ? text : `${text.slice(0, shownCharacters)} …`
 }
 
 /** A line of a log as the step printed it. */

@@ -9,6 +9,8 @@ const newline = 0x0a
 /** The log of an attempt: what it printed, without secrets, each line with the time at which it began. */
 export interface StepLog {
   write(chunk: Uint8Array): void
+  /** Lines of their own, also behind output that does not end with its line. */
+  say(text: string): void
   close(): void
 }
 
@@ -25,6 +27,7 @@ export function openStepLog(path: string, { clock, secrets, onText }: StepLogOpt
   const filter = secrets.openFilter()
   let isAtLineStart = true
   let isFull = false
+  let isInLine = false
 
   const put = (clean: Uint8Array) => {
     if (clean.byteLength === 0 || isFull) return
@@ -50,8 +53,13 @@ export function openStepLog(path: string, { clock, secrets, onText }: StepLogOpt
     }
     return Buffer.concat(pieces)
   }
+  const write = (chunk: Uint8Array) => {
+    if (chunk.byteLength > 0) isInLine = chunk.at(-1) !== newline
+    put(filter.push(chunk))
+  }
   return {
-    write: (chunk) => put(filter.push(chunk)),
+    write,
+    say: (text) => write(Buffer.from(`${isInLine ? '\n' : ''}${text}\n`)),
     close() {
       put(filter.end())
       closeSync(file)

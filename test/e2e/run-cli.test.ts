@@ -55,6 +55,27 @@ test('a workflow of a step registry runs, and how it went can be read afterwards
   )
 })
 
+test('commands to type next name the directory of runs where it was named', async (t) => {
+  const { directory, cli, run } = await place(t)
+  await writeFile(join(directory, 'broken'), '')
+  const failed = await run('--teardown', 'never', '--runs', 'my runs')
+  assert.match(
+    failed.stdout,
+    /next: look at sallyport logs \S+ --runs 'my runs' test\/small-use; mend the cause, and sallyport resume \S+ --runs 'my runs' goes on there/,
+  )
+  assert.match((await cli('run', 'show', '--runs', 'my runs')).stdout, /sallyport resume \S+ --runs 'my runs' /)
+})
+
+test('what failed is shown as a terminal can show it', async (t) => {
+  const directory = await tempDir(t)
+  const script = `printf '\\033[31mred\\033[0m \\001\\007 caf\\303\\251\\n'; head -c 2000 /dev/zero | tr '\\0' x; exit 1`
+  const registry = await smallRegistry(directory, [{ name: 'break', script }])
+  const { stdout } = await runCli(['run', 'small', '--registry', registry], { cwd: directory })
+  assert.match(stdout, /^ {4}red \? café\n {4}x{500} …\n {4}small-break ended with status 1$/m)
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: that is what must not be there
+  assert.doesNotMatch(stdout, /[\x00-\x09\x0b-\x1f]/)
+})
+
 test('the same command again goes on where a run failed, and begins anew once it has succeeded', async (t) => {
   const { directory, run, cli } = await place(t)
   await writeFile(join(directory, 'broken'), '')
