@@ -4,8 +4,10 @@ import { once } from 'node:events'
 import { readdir, readFile, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { type TestContext, test } from 'node:test'
+import { until } from '../../testkit/running-cli.ts'
 import { tempDir } from '../../testkit/temp-dir.ts'
 import { acquireLock } from './lock.ts'
+import { processStat } from './process-stat.ts'
 
 const lockFile = new URL('./lock.ts', import.meta.url).href
 
@@ -85,4 +87,29 @@ test('of many that take over a dead lock at once, one at a time has it', async (
   await Promise.all(Array.from({ length: 8 }, attempt))
   assert.equal(held, 8)
   assert.deepEqual(await readdir(dirname(path)), [])
+})
+
+test('a process that was killed and that nobody has looked after since holds no lock', async (t) => {
+  const path = await lockPath(t)
+  const code = `import { acquireLock } from ${JSON.stringify(lockFile)}
+    await acquireLock(process.argv[1]).then(() => console.log(process.pid))
+    setInterval(() => undefined, 1000)`
+  // The shell becomes a program that never asks how its children ended, as the first process of many containers.
+  const words = [
+    '-c',
+    '"$@" & exec sleep 1000',
+    'sh',
+    process.execPath,
+    '--input-type=module-typescript',
+    '-e',
+    code,
+    path,
+  ]
+  const parent = spawn('/bin/sh', words, { stdio: ['ignore', 'pipe', 'inherit'] })
+  t.after(() => parent.kill('SIGKILL'))
+  const [said] = await once(parent.stdout, 'data')
+  const pid = Number(String(said))
+  process.kill(pid, 'SIGKILL')
+  await until('the process is a zombie', () => processStat(pid)?.isZombie === true)
+  await (await acquireLock(path))()
 })

@@ -1,6 +1,7 @@
 import { link, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { hasSystemCode, KnownError } from '../errors/known-error.ts'
+import { processStat } from './process-stat.ts'
 import { isAlive } from './processes.ts'
 import { randomId } from './random.ts'
 
@@ -15,7 +16,7 @@ import { randomId } from './random.ts'
 export async function acquireLock(path: string): Promise<() => Promise<void>> {
   await mkdir(dirname(path), { recursive: true })
   const mine = `${path}.${randomId()}`
-  await writeFile(mine, (await identityOf(process.pid)) ?? String(process.pid))
+  await writeFile(mine, identityOf(process.pid) ?? String(process.pid))
   try {
     while (!(await claim(mine, path))) await removeStale(path)
   } finally {
@@ -27,7 +28,7 @@ export async function acquireLock(path: string): Promise<() => Promise<void>> {
 /** True while the process that holds `path` is there. */
 export async function isLocked(path: string): Promise<boolean> {
   const owner = await readOwner(path)
-  return owner !== undefined && (await identityOf(Number.parseInt(owner, 10))) === owner
+  return owner !== undefined && identityOf(Number.parseInt(owner, 10)) === owner
 }
 
 /** A link, because it appears with its content or not at all; FAT, which USB disks have, knows none. */
@@ -57,7 +58,7 @@ async function removeStale(path: string): Promise<void> {
   const owner = await readOwner(path)
   if (owner === undefined) return
   const pid = Number.parseInt(owner, 10)
-  if ((await identityOf(pid)) === owner) {
+  if (identityOf(pid) === owner) {
     throw new KnownError('STORE_LOCKED', `Process ${pid} is at work in ${dirname(path)}`, { details: { pid, path } })
   }
   const aside = `${path}.${randomId()}`
@@ -83,13 +84,9 @@ async function readOwner(path: string): Promise<string | undefined> {
 }
 
 /** `PID START`, where START is the process's start time in clock ticks since boot (proc(5), stat field 22). */
-async function identityOf(pid: number): Promise<string | undefined> {
-  try {
-    const stat = await readFile(`/proc/${pid}/stat`, 'utf8')
-    const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
-    return `${pid} ${fields[19]}`
-  } catch (error) {
-    if (hasSystemCode(error, 'ENOENT', 'ESRCH')) return isAlive(pid) ? String(pid) : undefined
-    throw error
-  }
+function identityOf(pid: number): string | undefined {
+  const stat = processStat(pid)
+  if (stat === undefined) return isAlive(pid) ? String(pid) : undefined
+  // One that has ended, and whose parent does not look: in a container often for ever.
+  return stat.isZombie ? undefined : `${pid} ${stat.started}`
 }
