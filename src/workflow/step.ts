@@ -32,10 +32,13 @@ export interface StepCommand {
   /** All of its environment: nothing is inherited. */
   readonly env: Env
   readonly cwd?: string
+  /** Of its standard output, where the step wants to read it. Default: the log gets everything. */
   readonly onOutput?: (chunk: Uint8Array) => void
   /** Waited for before what it prints goes on: the way to learn in time what has to be hidden in it. Does not reject. */
   readonly beforeOutput?: () => Promise<void>
-  /** Of its standard output, where the step wants to read it. Default: the log gets everything. */
+  /** Daemons that it left outside of its process group end with it, as in a container. Default: they stay. */
+  readonly endsDaemons?: boolean
+  /** What asks it to end. Default TERM. */
   readonly first?: 'INT' | 'TERM'
 }
 

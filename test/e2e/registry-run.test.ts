@@ -2,6 +2,7 @@ import assert from 'node:assert/strict'
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { test } from 'node:test'
+import { findByCookie } from '../../src/host/process-cookies.ts'
 import type { RunOutcome } from '../../src/workflow/engine.ts'
 import { readWhenThere } from '../../testkit/named-pipe.ts'
 import { configuredTest, registryTrial, smallWorkflow } from '../../testkit/registry-run.ts'
@@ -46,6 +47,19 @@ test('a failure in pre skips the rest of it and the test, and every step of post
   })
   assert.match(await trial.log('post/remove-it'), /kept/)
   assert.equal(outcome.state.steps.get('pre/make-it')?.attempts.at(-1)?.exit, 3)
+})
+
+test('daemons of a script end with it, as they do in a container, and do not hold it up', async (t) => {
+  const skip = findByCookie('') === undefined
+  if (skip) return t.skip('there is no /proc')
+  const script = 'setsid sleep 1000 & until [ "$(ps -o sid= -p $! | tr -d " ")" = $! ]; do :; done'
+  const resolved = await smallWorkflow(t, { test: { 'try-it': { script, grace_period: '10m' } } })
+  const trial = await registryTrial(t)
+  const { outcome, state } = await trial.run(resolved)
+  assert.equal(outcome, 'succeeded')
+  assert.deepEqual(findByCookie(`${trial.directory.id}/`), [])
+  const { startedAt = 0, endedAt = 0 } = state.steps.get('test/try-it')?.attempts.at(-1) ?? {}
+  assert.ok(endedAt - startedAt < 4000, `${endedAt - startedAt} ms`)
 })
 
 test('best effort is what the workflow allows, and not what a step wishes for', async (t) => {

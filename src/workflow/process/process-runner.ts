@@ -34,7 +34,7 @@ export async function endOrphans(prefix: string, clock: Clock): Promise<number> 
 
 /** @throws KnownError PROGRAM_FAILED where it cannot be started */
 async function runCommand(command: StepCommand, limits: ProcessLimits, clock: Clock): Promise<CommandEnd> {
-  const { argv, env, cwd, first = 'TERM', onOutput: take = limits.onOutput, beforeOutput } = command
+  const { argv, env, cwd, first = 'TERM', onOutput: take = limits.onOutput, beforeOutput, endsDaemons } = command
   const { cookie, exitFile, graceMs, signal, leaving, onStart } = limits
   const onOutput = beforeOutput === undefined ? take : (chunk: Uint8Array) => beforeOutput().then(() => take(chunk))
   const end = await runProcess(
@@ -45,6 +45,7 @@ async function runCommand(command: StepCommand, limits: ProcessLimits, clock: Cl
       graceMs,
       firstSignal: `SIG${first}`,
       ...(cwd !== undefined && { cwd }),
+      ...(endsDaemons !== undefined && { endsDaemons }),
       ...(exitFile !== undefined && { exitFile }),
     },
     { clock, onOutput, onStart, cancel: signal, kill: leaving },

@@ -1,7 +1,8 @@
 import { KnownError } from '../../errors/known-error.ts'
 import type { Clock } from '../../host/clock.ts'
 import type { Env } from '../../host/env.ts'
-import { cookieName } from '../../host/process-cookies.ts'
+import { cookieName, endByCookie, findByCookie } from '../../host/process-cookies.ts'
+import { processStat } from '../../host/process-stat.ts'
 import { type ProcessGroup, spawnGroup, type TakeOutput } from '../../host/spawn-group.ts'
 
 /** What of a program's group is left when it has ended has so long to end, too. */
@@ -18,6 +19,8 @@ export interface ProcessSpec {
   readonly cwd?: string
   /** Put into its environment, by which its processes are found again. */
   readonly cookie?: string
+  /** Daemons that it left outside of its group end with it, as in a container. They are found by the cookie. */
+  readonly endsDaemons?: boolean
   /** Gets its status as soon as it has ended: digits. With ` orphaned` behind where this process was gone before it. */
   readonly exitFile?: string
   readonly timeoutMs?: number
@@ -160,11 +163,20 @@ class ProcessRun {
     const { clock } = this.#controls
     if (!this.#isKilled) group.signal('SIGTERM')
     this.#undo.push(clock.after(this.restGraceMs, () => this.#kill(group, this.#cause)))
+    const daemons = this.#endDaemons(group)
     // Whoever holds the output open ends with the group.
     await group.closed
     for (let looks = 0; group.isAlive() && looks < killedLooks; looks += this.#isKilled ? 1 : 0) {
       await clock.sleep(lookMs)
     }
+    await daemons
+  }
+
+  async #endDaemons(group: ProcessGroup): Promise<void> {
+    const { cookie, endsDaemons = false } = this.#spec
+    if (cookie === undefined || !endsDaemons) return
+    const left = findByCookie(cookie)?.filter(({ pid }) => processStat(pid)?.group !== group.pid) ?? []
+    if (left.length > 0) await endByCookie(cookie, { graceMs: this.restGraceMs, clock: this.#controls.clock })
   }
 
   #watchSilence(group: ProcessGroup): void {

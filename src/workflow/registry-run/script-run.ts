@@ -119,7 +119,8 @@ export class ScriptRunner {
     const { container } = options
     if (container === undefined) {
       const path = literal.cli !== undefined && options.cliDir ? `${options.path}:${options.cliDir}` : options.path
-      return context.exec({ argv: script.argv, env: { ...env, PATH: path }, cwd: places.work, first, beforeOutput })
+      const own = { argv: script.argv, env: { ...env, PATH: path }, cwd: places.work }
+      return context.exec({ ...own, first, beforeOutput, endsDaemons: true })
     }
     const image = order.image ?? this.#imageOf(literal) ?? ''
     const name = `${context.run}-${places.root.slice(root.length + 1)}`.replace(/[^\w.-]+/g, '-')
