@@ -62,10 +62,10 @@ function isPlainPath(name: string): boolean {
   return isOrdinary && !isLeftBehind(name)
 }
 
-/** What stays where it is: the lock, secrets (they travel sealed), content that travels in archives. */
+/** What stays where it is: the lock, secrets (they travel sealed), content that travels in archives, a lab with its passwords. */
 export function isLeftBehind(name: string): boolean {
   const [top = ''] = name.split('/')
-  return /^(?:lock(?:\..*)?|secrets|work|.*\.reserve|.*\.new)$/.test(top)
+  return /^(?:lock(?:\..*)?|secrets|work|lab|.*\.reserve|.*\.new)$/.test(top)
 }
 
 function parseJson(text: string): unknown {
