@@ -1,8 +1,8 @@
-/** Runs a script as the engine does and tells what it prints, for a test that kills it. `node process-child.ts DIR SCRIPT` */
+/** Runs a script as the engine does and tells what it prints, for a test that kills it. `node process-child.ts DIR SCRIPT [REST-GRACE-MS]` */
 import { systemClock } from '../src/host/clock.ts'
 import { runProcess } from '../src/workflow/process/run-process.ts'
 
-const [folder = '', script = ''] = process.argv.slice(2)
+const [folder = '', script = '', restGraceMs = '300'] = process.argv.slice(2)
 await runProcess(
   {
     argv: ['bash', '-c', script],
@@ -10,7 +10,7 @@ await runProcess(
     cookie: `${folder}/step/1`,
     exitFile: `${folder}/exit`,
     graceMs: 2000,
-    restGraceMs: 300,
+    restGraceMs: Number(restGraceMs),
   },
   { clock: systemClock, onOutput: (chunk) => void process.stdout.write(chunk) },
 )

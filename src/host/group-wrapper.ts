@@ -6,6 +6,8 @@
  *   When nobody reads any more, output goes nowhere, so that a script can clean up and speak.
  * - File 3 hears `started` when signals reach the program and are not lost between a fork and its end, and then its status.
  *   That is written to a file first, as soon as it is known.
+ * - What the program leaves behind has its own grace. It is over when there are only the wrapper and the watcher in the group,
+ *   where /proc says so: a run that goes on waits for it.
  *
  * The program is run in the foreground: a shell lets its background jobs ignore SIGINT. It is in a shell of its own, because what a
  * shell says of a signal that ended its program is no output of that program.
@@ -28,13 +30,25 @@ trap : HUP INT QUIT TERM
       __sp_left=$((__sp_left - 1))
     done
   }
+  __sp_alone() {
+    __sp_members=0
+    for __sp_stat in /proc/[0-9]*/stat; do
+      read -r __sp_line <"$__sp_stat" || continue
+      set -- \${__sp_line##*) }
+      [ "$3" != "$$" ] || [ "$1" = Z ] || __sp_members=$((__sp_members + 1))
+    done
+    [ "$__sp_members" -gt 0 ] && [ "$__sp_members" -le 2 ]
+  }
   kill -s TERM -- -$$
   kill -s CONT -- -$$
   __sp_wait "$__sp_grace"
   __sp_ended=
   kill -s TERM -- -$$
   kill -s CONT -- -$$
-  __sp_wait "$__sp_rest"
+  while [ "$__sp_rest" -gt 0 ] && [ -z "$__sp_ended" ] && ! __sp_alone; do
+    __sp_wait 1
+    __sp_rest=$((__sp_rest - 1))
+  done
   kill -s KILL -- -$$
 ) >/dev/null 2>&1 3>&- &
 __sp_watcher=$!

@@ -312,3 +312,17 @@ test('nothing is left when who started it is killed, and the exit file tells tha
   assert.equal(readFileSync(`${folder}/cleaned`, 'utf8'), 'cleaned\n')
   assert.equal(readFileSync(`${folder}/exit`, 'utf8'), '0 orphaned\n')
 })
+
+test('when who started it is killed, the grace of what is left ends where nothing is left', {
+  skip: !hasProc,
+}, async (t) => {
+  const folder = await tempDir(t)
+  const file = fileURLToPath(new URL('../../../testkit/process-child.ts', import.meta.url))
+  const words = [file, folder, 'sleep 1000 & echo ready; wait', '600000']
+  const child = spawn(process.execPath, words, { stdio: ['ignore', 'pipe', 'inherit'] })
+  t.after(() => endByCookie(`${folder}/`, { graceMs: 0, clock: systemClock }))
+  await once(createInterface(child.stdout), 'line')
+  child.kill('SIGKILL')
+  await until(() => findByCookie(`${folder}/`)?.length === 0)
+  assert.equal(readFileSync(`${folder}/exit`, 'utf8'), '143 orphaned\n')
+})
