@@ -3,11 +3,13 @@ import { basename, dirname, join, resolve } from 'node:path'
 import { loadSite, type SiteConfig } from '../config/site-configuration.ts'
 import { hasSystemCode, KnownError } from '../errors/known-error.ts'
 import type { Env } from '../host/env.ts'
+import { aimedSteps } from '../workflow/aimed-steps.ts'
 import type { SecretLookup } from '../workflow/secret-store.ts'
 import type { DefinitionKind, OpenHost } from './run-definition.ts'
 import { siteParameters } from './site-parameters.ts'
 import { disconnectedWorkflow } from './stages/disconnected.ts'
 import { openLabOf } from './stages/lab-of-run.ts'
+import { labPreflight } from './stages/lab-preflight.ts'
 import type { StageParts } from './stages/stage-parts.ts'
 
 /** The built-in workflow, of one site. */
@@ -38,14 +40,18 @@ export const siteKind: DefinitionKind<SiteDefinition> = {
     const isThere = !isCopyWanted && (await isReadable(kept.file))
     const definition = isThere ? await defineSiteRun(kept.file) : kept
     const loaded = loadSite({ file: definition.file, text: definition.text })
-    const workflow = disconnectedWorkflow(partsOf(loaded.site, definition.file, host))
+    const parts = partsOf(loaded.site, definition.file, host)
+    const workflow = disconnectedWorkflow(parts)
     return {
       workflow,
       definition,
       from: isThere ? 'source' : 'copy',
       secrets: secretsOf(loaded.site, { directory: dirname(definition.file), env: host.env }),
       asksTeardown: loaded.site.teardown === 'ask',
-      preflight: () => Promise.resolve([...loaded.findings, ...workflow.findings]),
+      preflight: async (aim = {}) => {
+        const lab = await labPreflight(parts, aimedSteps(workflow, aim))
+        return [...loaded.findings, ...workflow.findings, ...lab]
+      },
       parameters: (step) => siteParameters(loaded, step),
     }
   },

@@ -11,6 +11,7 @@ import type { Env } from '../host/env.ts'
 import type { Log } from '../host/log.ts'
 import type { Json } from '../journal/events.ts'
 import { writeStaged } from '../store/staged-write.ts'
+import type { SessionAim } from '../workflow/aimed-steps.ts'
 import { canonicalJson } from '../workflow/input-digest.ts'
 import type { RunDirectory } from '../workflow/run-directory.ts'
 import type { SecretLookup } from '../workflow/secret-store.ts'
@@ -40,8 +41,8 @@ export interface OpenedDefinition {
   readonly secrets: SecretLookup
   /** Whether its user is to be asked, where the workflow itself takes nothing down. */
   readonly asksTeardown: boolean
-  /** What is known to be missing; of severity error, a step would fail for it. */
-  readonly preflight: () => Promise<readonly Finding[]>
+  /** What is known to be missing; of severity error, a step that is asked for would fail for it. */
+  readonly preflight: (aim?: SessionAim) => Promise<readonly Finding[]>
   /** Of the step with this id. */
   readonly parameters: (step: string) => readonly RunParameter[]
 }

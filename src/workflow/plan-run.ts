@@ -153,10 +153,14 @@ class Simulation {
     this.#succeed(id, attempt)
   }
 
-  /** What cannot be told before the steps before it have run is not told. */
-  async #expect(step: WorkflowStep): Promise<StepExpectation | undefined> {
+  #expect(step: WorkflowStep): Promise<StepExpectation> | undefined {
+    return step.expect?.(this.#inputOf(step))
+  }
+
+  /** undefined before the steps that it is made of have run. */
+  #inputOf(step: WorkflowStep): Json | undefined {
     try {
-      return await step.expect?.(step.input((id) => this.#state.steps.get(id)?.output))
+      return step.input((id) => this.#outputs.get(id))
     } catch (error) {
       if (error instanceof KnownError) return undefined
       throw error

@@ -144,8 +144,12 @@ export interface StepDefinition<Input, Output> {
    * @param output as the journal has it: secrets by name
    */
   holds?(input: Input, output: Json, context: StepContext): Promise<boolean>
-  /** For a plan: asked with the input, before anything is done. Cheap, and changes nothing. */
-  expect?(input: Input): Promise<StepExpectation>
+  /**
+   * For a plan: asked before anything is done. Cheap, and changes nothing.
+   *
+   * @param input undefined where it is made of what a step before has yet to give
+   */
+  expect?(input: Input | undefined): Promise<StepExpectation>
   readonly undo?: Readonly<Record<string, UndoHandler>>
 }
 

@@ -32,7 +32,8 @@ export interface WorkflowStep {
   apply(input: Json, context: StepContext): Promise<Json>
   verify?(input: Json, output: Json, context: StepContext): Promise<readonly Finding[]>
   holds?(input: Json, output: Json, context: StepContext): Promise<boolean>
-  expect?(input: Json): Promise<StepExpectation>
+  /** @param input undefined where a step before has yet to give it */
+  expect?(input: Json | undefined): Promise<StepExpectation>
   readonly secretOutput: readonly string[]
   /** Of what it may record to be taken away. Default: nobody can tell. */
   readonly undoKinds?: readonly string[]
@@ -93,7 +94,9 @@ export function placeStep<Input, Output>(
     readsEverything: false,
     secretOutput,
     undoKinds: Object.keys(definition.undo ?? {}),
-    ...(expect && { expect: (input: Json) => expect(readInput(input)) }),
+    ...(expect && {
+      expect: (input: Json | undefined) => expect(input === undefined ? undefined : readInput(input)),
+    }),
     input: (outputs) => toJson(readInput(toJson(place.input(readerOf(outputs, id))))),
     ...(files && { files: (input: Json) => files(readInput(input)) }),
     ...(check && {

@@ -24,6 +24,7 @@ import { usualDurations } from '../usual-durations.ts'
 export interface PlanWorkflowOptions extends RunsOption, StepOptions, SourceOptions {
   readonly new?: boolean
   readonly graph?: string
+  readonly verbose?: boolean
 }
 
 const details = `
@@ -38,6 +39,7 @@ export function definePlanWorkflow(command: Command, host: CommandHost): void {
   addRunsOption(addStepOptions(addSourceOptions(command)))
     .option('--new', 'as if no earlier run could go on')
     .option('--graph <file>', 'draw it, as SVG')
+    .option('--verbose', 'of disconnected: each value under each step that goes by it')
     .addHelpText('after', details)
     .action(async (workflow: string, options: PlanWorkflowOptions) => {
       host.done(await planWorkflow(workflow, options, host.context()))
@@ -59,7 +61,8 @@ export async function planWorkflow(
     const svg = drawSteps(planDrawing(view))
     await writeStaged(resolve(context.cwd, options.graph), (file) => file.writeFile(svg))
   }
-  context.stdout(context.json ? `${JSON.stringify(view)}\n` : renderRunPlan(view))
+  const isShort = definition.kind === 'disconnected' && options.verbose !== true
+  context.stdout(context.json ? `${JSON.stringify(view)}\n` : renderRunPlan(view, { isShort }))
   return view.findings.some(({ severity }) => severity === 'error') ? 1 : 0
 }
 
@@ -82,7 +85,7 @@ async function planOf({ opened, directory, options, usualMs }: PlanParts): Promi
   try {
     const store = await openSecretStore(directory?.secrets ?? join(temporary ?? '', 'secrets'), opened.secrets)
     const leaves = await planRun(workflow, state, { request, digests: new InputDigests(store) })
-    const findings = await opened.preflight()
+    const findings = await opened.preflight(request)
     return viewPlan(leaves, { opened, run: directory?.id, usualMs, findings })
   } finally {
     if (temporary !== undefined) await rm(temporary, { recursive: true, force: true })

@@ -1,6 +1,7 @@
 /** `run WORKFLOW`: begins a run, or goes on with the last one of the same that is not over. */
 import type { Command } from 'commander'
 import { type OpenedDefinition, openDefinition } from '../../flows/run-definition.ts'
+import type { SessionAim } from '../../workflow/aimed-steps.ts'
 import { newRunId, runDirectory } from '../../workflow/run-directory.ts'
 import type { CommandHost } from '../command-host.ts'
 import type { CliContext } from '../context.ts'
@@ -51,7 +52,7 @@ async function run(workflow: string, options: Options, context: CliContext): Pro
   const request = readSessionRequest(options, opened.workflow)
   const earlier = options.new ? undefined : await unfinishedRun(runs, definition)
   const directory = earlier ?? runDirectory(runs, newRunId(context.clock.now()))
-  if (earlier === undefined && !(await isFit(opened, context))) return 1
+  if (earlier === undefined && !(await isFit(opened, request, context))) return 1
   const what = earlier ? 'going on with run' : 'run'
   context.stderr(`${what} ${directory.id} of ${opened.workflow.name}, in ${directory.root}\n`)
   return runSession(
@@ -61,8 +62,12 @@ async function run(workflow: string, options: Options, context: CliContext): Pro
 }
 
 /** Before anything is begun: what is missing now would fail a step in hours. */
-async function isFit({ preflight }: OpenedDefinition, { json, stdout, stderr }: CliContext): Promise<boolean> {
-  const findings = await preflight()
+async function isFit(
+  { preflight }: OpenedDefinition,
+  aim: SessionAim,
+  { json, stdout, stderr }: CliContext,
+): Promise<boolean> {
+  const findings = await preflight(aim)
   const errors = findings.filter(({ severity }) => severity === 'error')
   if (errors.length === 0) {
     if (findings.length > 0) stderr(`${renderFindings(findings)}\n`)

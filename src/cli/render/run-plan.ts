@@ -6,6 +6,7 @@ import type { PlannedLeaf } from '../../workflow/plan-run.ts'
 import type { Drawing, DrawnStep } from '../../workflow/step-registry/draw/drawing.ts'
 import { renderFindings } from './findings.ts'
 import { count, formatBytes, formatDuration } from './quantities.ts'
+import { sitePlanLines } from './site-plan.ts'
 import { treeLines } from './step-tree.ts'
 
 export interface PlanStepView extends PlannedLeaf {
@@ -93,7 +94,8 @@ function expectedOf(steps: readonly PlanStepView[]): PlanView['expected'] {
   }
 }
 
-export function renderRunPlan(view: PlanView): string {
+/** @param isShort of a site: each value once, and not under each step */
+export function renderRunPlan(view: PlanView, { isShort = false }: { readonly isShort?: boolean } = {}): string {
   const { workflow, run, steps, observers, leases, findings } = view
   const wanted = steps.filter(({ doing }) => doing === 'run').length
   const where = run === undefined ? 'a new run' : `going on with run ${run}`
@@ -103,7 +105,7 @@ export function renderRunPlan(view: PlanView): string {
     `plan: ${workflow}: ${wanted} of ${count(steps.length, 'step')} to run, ${where}${missing}`,
     ...expectedLines(view),
     '',
-    ...treeLines(steps, { mark: ({ doing }) => marks[doing], facts: (step) => factsOf(step, run), below: belowOf }),
+    ...(isShort ? sitePlanLines(steps, run) : treePlanLines(view)),
     ...(observers.length > 0 ? ['', `  beside them: ${observers.join(', ')}`] : []),
     ...(leases.length > 0 ? ['', `  no other run may use: ${leases.join(', ')}`] : []),
     ...(findings.length > 0 ? ['', renderFindings(findings).trimEnd()] : []),
@@ -113,6 +115,10 @@ export function renderRunPlan(view: PlanView): string {
       : `  next: give what is missing; sallyport run would not begin without it`,
     '',
   ].join('\n')
+}
+
+function treePlanLines({ steps, run }: PlanView): readonly string[] {
+  return treeLines(steps, { mark: ({ doing }) => marks[doing], facts: (step) => factsOf(step, run), below: belowOf })
 }
 
 const marks: Readonly<Record<PlannedLeaf['doing'], string>> = {
@@ -126,11 +132,11 @@ const marks: Readonly<Record<PlannedLeaf['doing'], string>> = {
 
 function expectedLines({ expected: { ms, bytes, diskBytes } }: PlanView): readonly string[] {
   const parts = [
-    ...(ms === undefined ? [] : [`about ${formatDuration(ms)}, as far as is known`]),
+    ...(ms === undefined ? [] : [`about ${formatDuration(ms)}`]),
     ...(bytes === undefined ? [] : [`${formatBytes(bytes)} to move`]),
     ...(diskBytes === undefined ? [] : [`${formatBytes(diskBytes)} of disk`]),
   ]
-  return parts.length === 0 ? [] : [`  ${parts.join(', ')}`]
+  return parts.length === 0 ? [] : [`  ${parts.join(', ')}, as far as is known`]
 }
 
 /** Of a new run it goes without saying that nothing has run yet. */

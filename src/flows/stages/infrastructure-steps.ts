@@ -5,7 +5,7 @@ import { z } from 'zod'
 import { formatReference } from '../../oci/reference.ts'
 import type { Lab } from '../../provision/lab/lab-provider.ts'
 import { pushSamples } from '../../quickstart/push-sample.ts'
-import { releaseSources, type SampleRelease, sampleRelease } from '../../quickstart/sample-release.ts'
+import { releaseSources, type SampleRelease } from '../../quickstart/sample-release.ts'
 import { renderRegistriesConf } from '../../registries/render.ts'
 import { selfSignedCertificate } from '../../registry/certificate.ts'
 import { startRegistry } from '../../registry/server.ts'
@@ -14,13 +14,10 @@ import { noCredentials } from '../../remote/credentials.ts'
 import { makeSampleSigner } from '../../trust/sample-signer.ts'
 import { defineStep, type StepContext } from '../../workflow/step.ts'
 import { NetworkMade } from './infrastructure-outputs.ts'
+import { labRelease, labReleaseBytes, labVersion } from './lab-release.ts'
 import { machineOf } from './machine.ts'
 import { ReleaseKnown } from './release-outputs.ts'
-import { sampleTools } from './sample-tools.ts'
 import { labOf, makingOf, type StageParts } from './stage-parts.ts'
-
-/** Of the demonstration release that a lab mirrors. */
-const sampleVersion = '4.18.9'
 
 export function networkStep(parts: StageParts) {
   return defineStep({
@@ -63,11 +60,12 @@ export function upstreamStep(parts: StageParts) {
     where: 'connected',
     input: z.strictObject({ network: NetworkMade, architecture: z.string() }),
     output: ReleaseKnown,
+    expect: () => Promise.resolve({ diskBytes: labReleaseBytes() }),
     policy: { timeoutMs: 10 * 60_000 },
     async apply({ network }, context) {
       const lab = await labOf(parts, context)
       const root = join(lab.settings.directory, 'upstream')
-      const release = sampleRelease({ seed: 'lab', version: sampleVersion, componentFiles: sampleTools })
+      const release = labRelease()
       await fillStore(parts, { root: join(root, 'store'), release, context })
       const address = network.addresses.connected[0] ?? ''
       const port = upstreamPort(lab)
@@ -77,9 +75,9 @@ export function upstreamStep(parts: StageParts) {
       const { registry, images: repository } = releaseSources
       const files = await writeUpstreamFiles(root, { release, address: `${address}:${port}`, isNamed: port === 443 })
       const reference = formatReference({ registry, repository, digest: release.image.digest })
-      context.print(`${reference} is ${sampleVersion}, with ${release.components.length} components\n`)
+      context.print(`${reference} is ${labVersion}, with ${release.components.length} components\n`)
       const { imageSet, ...outside } = files
-      return { release: reference, version: sampleVersion, imageSet, outside: { ca: tls.caFile, ...outside } }
+      return { release: reference, version: labVersion, imageSet, outside: { ca: tls.caFile, ...outside } }
     },
     holds: async (_, __, context) => (await machineOf(parts, context)).isServing('upstream'),
   })

@@ -4,9 +4,10 @@ import { join } from 'node:path'
 import { z } from 'zod'
 import { KnownError } from '../../errors/known-error.ts'
 import { renderRegistriesConf } from '../../registries/render.ts'
-import { defineStep, type StepContext } from '../../workflow/step.ts'
+import { defineStep, type StepContext, type StepExpectation } from '../../workflow/step.ts'
 import { nodeConfOf } from '../verify.ts'
 import { CredentialsMade, MirrorMade } from './bastion-outputs.ts'
+import { labReleaseBytes } from './lab-release.ts'
 import { Collected, Loaded } from './mirror-outputs.ts'
 import { contentPlace, pathAt } from './places.ts'
 import { trustOf, withReleaseAccess } from './release-access.ts'
@@ -17,7 +18,15 @@ const aDay = 24 * 60 * 60_000
 /** A registry that is busy, a line that is cut: worth trying again, what arrived is kept. */
 const patiently = { timeoutMs: aDay, retry: { attempts: 5, firstDelayMs: 30_000 } }
 
-const howMuch = 'how many bytes: sallyport mirror -c IMAGESET --dry-run file://DIR'
+/** Of a real site only the registries know; of a lab it is its release. */
+function contentSize({ openLab, site }: StageParts): StepExpectation {
+  if (openLab === undefined) {
+    const imageSet = site.mirror?.imageSet ?? 'IMAGESET'
+    return { notes: [`how many bytes: sallyport mirror -c ${imageSet} --dry-run file://DIR`] }
+  }
+  const bytes = labReleaseBytes()
+  return { bytes, diskBytes: bytes }
+}
 
 /**
  * Always into an archive, also where one machine reaches both sides: what is verified on arrival is what was collected, a
@@ -30,7 +39,7 @@ export function collectStep(parts: StageParts) {
     where: 'connected',
     input: z.strictObject({ release: ReleaseKnown, imageSet: z.string() }),
     output: Collected,
-    expect: () => Promise.resolve({ files: [contentPlace(parts, 'archive')], notes: [howMuch] }),
+    expect: () => Promise.resolve({ files: [contentPlace(parts, 'archive')], ...contentSize(parts) }),
     policy: patiently,
     async apply({ release, imageSet }, context) {
       const archive = contentPlace(parts, 'archive')
@@ -85,7 +94,10 @@ export function loadStep(parts: StageParts) {
       release: ReleaseKnown,
     }),
     output: Loaded,
-    expect: () => Promise.resolve({ files: [contentPlace(parts, 'workspace')] }),
+    expect: () => {
+      const { notes: _, ...size } = contentSize(parts)
+      return Promise.resolve({ files: [contentPlace(parts, 'workspace')], ...size })
+    },
     policy: patiently,
     async apply({ collected, mirror, credentials, release }, context) {
       const workspace = contentPlace(parts, 'workspace')

@@ -102,7 +102,10 @@ export function toolsStep(parts: StageParts) {
     where: 'connected',
     input: z.strictObject({ release: ReleaseKnown, directory: z.string() }),
     output: ToolsMade,
-    expect: ({ directory }) => Promise.resolve({ files: toolNames.map((name) => `${directory}/${name}`) }),
+    expect: () => {
+      const directory = parts.openLab === undefined ? 'site:tools' : 'run:lab/bastion/bin'
+      return Promise.resolve({ files: toolNames.map((name) => `${directory}/${name}`) })
+    },
     policy: { timeoutMs: aDay, retry: { attempts: 3, firstDelayMs: 10_000 } },
     async apply({ release, directory }, context) {
       const isLab = parts.openLab !== undefined

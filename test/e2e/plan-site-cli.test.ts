@@ -1,0 +1,100 @@
+/** `sallyport plan disconnected`, and what a run says before it begins, as an administrator reads them. */
+import assert from 'node:assert/strict'
+import { access, mkdir, readFile, symlink, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { test } from 'node:test'
+import { runCli } from '../../testkit/run-cli.ts'
+import { type Cleanup, tempDir } from '../../testkit/temp-dir.ts'
+
+async function newSite(t: Cleanup, ...words: string[]): Promise<string> {
+  const directory = await tempDir(t)
+  const place = ['--name', 'demo', '--base-domain', 'lab.test', '--registry', 'mirror.demo.lab.test:8443/ocp']
+  const made = await runCli(['init', '--variant', 'disconnected', ...place, ...words, '--yes'], { cwd: directory })
+  assert.equal(made.status, 0, made.stderr)
+  return directory
+}
+
+async function programs(t: Cleanup, ...names: string[]): Promise<string> {
+  const folder = join(await tempDir(t), 'bin')
+  await mkdir(folder)
+  for (const name of names) {
+    const path = await firstOf(['/usr/bin', '/bin', '/usr/sbin', '/sbin'].map((place) => join(place, name)))
+    if (path !== undefined) await symlink(path, join(folder, name))
+  }
+  return folder
+}
+
+async function firstOf(paths: readonly string[]): Promise<string | undefined> {
+  for (const path of paths) {
+    const isThere = await access(path).then(
+      () => true,
+      () => false,
+    )
+    if (isThere) return path
+  }
+  return undefined
+}
+
+test('the plan of a lab is a screen: what each step is, what it writes and moves, and each value once, with its line', async (t) => {
+  const directory = await newSite(t, '--platform', 'lab')
+  const { stdout } = await runCli(['plan', 'disconnected'], { cwd: directory })
+  assert.ok(stdout.split('\n').length < 50, stdout)
+  assert.match(
+    stdout,
+    /^ {2}run +connected {2}06-mirror-images\/collect +the release and its images, .*; \d.* MiB to move/m,
+  )
+  assert.match(stdout, /^ +writes RUN\/lab\/bastion\/bin\/oc, openshift-install, ccoctl$/m)
+  assert.match(stdout, /^ {2}[\d.]+ MiB to move, [\d.]+ MiB of disk, as far as is known$/m)
+  const text = await readFile(join(directory, 'sallyport.yaml'), 'utf8')
+  const line = text.split('\n').indexOf('  registry: mirror.demo.lab.test:8443/ocp') + 1
+  assert.equal(stdout.split(`mirror.registry=mirror.demo.lab.test:8443/ocp (line ${line})`).length, 2)
+  assert.ok(stdout.includes('mirror.imageSet=imageset-config.yaml (default)'))
+  assert.ok(!stdout.includes('has not run yet'))
+
+  const verbose = await runCli(['plan', 'disconnected', '--verbose'], { cwd: directory })
+  assert.ok(verbose.stdout.split('mirror.registry=').length > 4, 'under each step that goes by it')
+})
+
+test('the plan of a site says what is skipped and why, what people do, and how to learn the bytes', async (t) => {
+  const directory = await newSite(t, '--platform', 'none')
+  const { stdout } = await runCli(['plan', 'disconnected'], { cwd: directory })
+  assert.match(
+    stdout,
+    /^ {2}skip .*01-infrastructure\/network .*; machines, network, load balancer and DNS are yours$/m,
+  )
+  assert.match(stdout, /^ +writes tools\/oc, openshift-install, ccoctl$/m)
+  assert.match(stdout, /^ +how many bytes: sallyport mirror -c imageset-config.yaml --dry-run file:/m)
+  assert.match(stdout, /08-install\/machines .*\n +by hand: .*openshift-install wait-for/m)
+})
+
+test('a program that a step of the lab needs for certain is missed before the first step', async (t) => {
+  const directory = await newSite(t, '--platform', 'lab')
+  const PATH = await programs(t, 'ip', 'nft', 'unshare', 'sh', 'mount', 'squid')
+  const run = await runCli(['run', 'disconnected'], { cwd: directory, env: { PATH } })
+  assert.equal(run.status, 1, run.stderr)
+  assert.match(
+    run.stdout,
+    /not begun: 1 thing missing[\s\S]*skopeo is not installed: 08-install\/nodes[\s\S]*Install the package skopeo/,
+  )
+  await assert.rejects(access(join(directory, '.sallyport')), 'nothing was begun')
+  const plan = await runCli(['plan', 'disconnected', '--until', '07-prepare/rehearse'], {
+    cwd: directory,
+    env: { PATH },
+  })
+  assert.equal(plan.status, 0, plan.stdout)
+})
+
+test('a lab that must have namespaces, or a proxy, is told at once that it cannot', async (t) => {
+  const directory = await newSite(t, '--platform', 'lab')
+  const file = join(directory, 'sallyport.yaml')
+  const text = await readFile(file, 'utf8')
+  await writeFile(
+    file,
+    `${text.replace('network: auto', 'network: namespaces')}proxy:\n  url: http://proxy.lab.test:3128\n`,
+  )
+  const PATH = await programs(t, 'sh', 'skopeo')
+  const { status, stdout } = await runCli(['plan', 'disconnected', '--json'], { cwd: directory, env: { PATH } })
+  assert.equal(status, 1)
+  const ids = JSON.parse(stdout).findings.map(({ id }: { id: string }) => id)
+  assert.deepEqual(ids, ['lab.no-namespaces'])
+})
