@@ -249,10 +249,11 @@ class Session {
     const running = [...this.#state.steps.values()].filter(({ status }) => status === 'running')
     await this.#steps.recover(running, this.#workflow)
     await this.#undo.takeInbox()
+    const said = { workflow: this.#workflow, state: this.#state, by: host.machine.user }
+    const instructions = instructionEvents(request, said)
     await this.#write({ type: 'session.started', ...host.machine, asked: request.asked })
     for (const secret of await this.#store.made()) this.#secrets.add(secret)
-    const said = { workflow: this.#workflow, state: this.#state, by: host.machine.user }
-    for (const event of instructionEvents(request, said)) await this.#write(event)
+    for (const event of instructions) await this.#write(event)
     if ((request.mode ?? 'forward') === 'forward' && !this.#state.isTearingDown) {
       await this.#steps.lookAgain(this.#workflow, request.sites)
     }

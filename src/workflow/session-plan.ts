@@ -54,11 +54,24 @@ export function askedOf(request: SessionRequest, workflow: Workflow, isStopped: 
   }
 }
 
-/** What a user says of steps, as the journal has it. */
+function requireRecord(undo: number, { undo: records }: RunState): void {
+  if (records.has(undo)) return
+  const open = [...records.values()].filter(({ status }) => status !== 'done').map(({ id }) => id)
+  throw new KnownError('USAGE', `There is nothing to take away with the number ${undo}`, {
+    hint: open.length === 0 ? 'There is nothing left.' : `There is: ${open.join(', ')}. sallyport run show says what.`,
+  })
+}
+
+/**
+ * What a user says of steps, as the journal has it.
+ *
+ * @throws KnownError USAGE where a record is to be forgotten that there is not
+ */
 export function instructionEvents(
   { from, skip = [], rerun = [], markDone = [], forget = [] }: SessionRequest,
   { workflow, state, by }: { readonly workflow: Workflow; readonly state: RunState; readonly by: string },
 ): readonly RunEvent[] {
+  for (const undo of forget) requireRecord(undo, state)
   const ids = workflow.steps.filter(({ outline }) => outline.phase !== 'post').map(({ outline }) => outline.id)
   const start = from === undefined ? ids.length : ids.indexOf(from)
   const again = ids.slice(start).filter((step) => state.steps.get(step)?.status !== 'pending')

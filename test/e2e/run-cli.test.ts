@@ -66,6 +66,15 @@ test('commands to type next name the directory of runs where it was named', asyn
   assert.match((await cli('run', 'show', '--runs', 'my runs')).stdout, /sallyport resume \S+ --runs 'my runs' /)
 })
 
+test('what was never made cannot be forgotten', async (t) => {
+  const { cli, run } = await place(t)
+  await run()
+  const { status, stderr } = await cli('run', 'teardown', '--forget', '99')
+  assert.equal(status, 64)
+  assert.match(stderr, /nothing to take away with the number 99\n {2}next: There is nothing left\./)
+  assert.match((await cli('run', 'show')).stdout, /^succeeded: /)
+})
+
 test('what failed is shown as a terminal can show it', async (t) => {
   const directory = await tempDir(t)
   const script = `printf '\\033[31mred\\033[0m \\001\\007 caf\\303\\251\\n'; head -c 2000 /dev/zero | tr '\\0' x; exit 1`

@@ -105,3 +105,16 @@ test('a copy that is gone changes nothing', async (t) => {
   assert.deepEqual(await shared.takeBack(copy), [])
   assert.deepEqual(await readdir(path), ['kept'])
 })
+
+test('what ci-operator would refuse is told once for a size', async (t) => {
+  const { path, copy } = await place(t)
+  const shared = new SharedDirectory(path)
+  const told: number[] = []
+  for (const bytes of [1, 1024 * 1024, undefined, 10]) {
+    await shared.lend(copy)
+    if (bytes !== undefined) await writeFile(join(copy, String(bytes)), Buffer.alloc(bytes))
+    told.push((await shared.takeBack(copy)).length)
+    await rm(copy, { recursive: true })
+  }
+  assert.deepEqual(told, [0, 1, 0, 1])
+})

@@ -18,6 +18,7 @@ export class SharedDirectory {
   readonly #root: string
   /** The copy that is with a step of this process. */
   #lent: string | undefined
+  #toldBytes = 0
   #last: Promise<unknown> = Promise.resolve()
 
   /** @param path in the directory of the run; copies have to be within that, too */
@@ -46,7 +47,7 @@ export class SharedDirectory {
   }
 
   /** Takes over what a step has in its copy just now, and leaves it the copy. */
-  update(copy: string): Promise<readonly string[]> {
+  update(copy: string): Promise<unknown> {
     return this.#inTurn(() => this.#replace(copy))
   }
 
@@ -54,9 +55,12 @@ export class SharedDirectory {
   takeBack(copy: string): Promise<readonly string[]> {
     return this.#inTurn(async () => {
       this.#lent = undefined
-      const warnings = await this.#replace(copy)
+      const { left, bytes } = await this.#replace(copy)
       await rm(this.#marker, { force: true })
-      return warnings
+      // Once for a size: steps that have nothing to do with it are many.
+      const isNew = bytes > usualLimitBytes && bytes !== this.#toldBytes
+      this.#toldBytes = bytes
+      return isNew ? [...left, tooLarge(bytes)] : left
     })
   }
 
@@ -72,19 +76,19 @@ export class SharedDirectory {
   }
 
   /** A crash within it is followed by another with the same copy: the marker is there until it has ended. */
-  async #replace(copy: string): Promise<readonly string[]> {
+  async #replace(copy: string): Promise<Copied> {
     const next = `${this.path}.next`
     const old = `${this.path}.old`
     // A script that takes away its own SHARED_DIR changes nothing (openshift/ci-tools: cmd/entrypoint-wrapper `createSecret`).
-    if (!(await isThere(copy))) return []
+    if (!(await isThere(copy))) return { left: [], bytes: 0 }
     await rm(next, { recursive: true, force: true })
-    const warnings = await copyFlat(copy, next)
+    const copied = await copyFlat(copy, next)
     await rm(old, { recursive: true, force: true })
     await mkdir(this.path, { recursive: true, mode: 0o700 })
     await rename(this.path, old)
     await rename(next, this.path)
     await rm(old, { recursive: true, force: true })
-    return warnings
+    return copied
   }
 
   #inTurn<Result>(action: () => Promise<Result>): Promise<Result> {
@@ -101,22 +105,27 @@ async function isThere(path: string): Promise<boolean> {
   )
 }
 
-/** Files alone, by their content; resolves with a line for each thing that is left out. */
-async function copyFlat(from: string, to: string): Promise<readonly string[]> {
-  const warnings: string[] = []
+interface Copied {
+  /** A line for each thing that is left out. */
+  readonly left: readonly string[]
+  readonly bytes: number
+}
+
+function tooLarge(bytes: number): string {
+  return `SHARED_DIR has ${bytes} bytes; ci-operator, which keeps it in a Secret, would refuse more than 1 MiB`
+}
+
+/** Files alone, by their content. */
+async function copyFlat(from: string, to: string): Promise<Copied> {
+  const left: string[] = []
   await mkdir(to, { recursive: true, mode: 0o700 })
   let bytes = 0
   for (const name of (await readdir(from)).sort()) {
     const why = await whyNotKept(join(from, name))
     if (why === undefined) bytes += await copyWhole(join(from, name), join(to, name))
-    else warnings.push(`SHARED_DIR/${name} is not kept: ${why}`)
+    else left.push(`SHARED_DIR/${name} is not kept: ${why}`)
   }
-  if (bytes > usualLimitBytes) {
-    warnings.push(
-      `SHARED_DIR has ${bytes} bytes; ci-operator, which keeps it in a Secret, would refuse more than 1 MiB`,
-    )
-  }
-  return warnings
+  return { left, bytes }
 }
 
 async function whyNotKept(path: string): Promise<string | undefined> {
