@@ -7,7 +7,6 @@
  * The flags above bound the space for young objects, and how far the heap grows before old ones are collected: without
  * them ten thousand images leave 100 to 200 MiB of dead ones about, with them they cost a tenth more CPU.
  */
-import { appendFileSync } from 'node:fs'
 import { Command, CommanderError } from 'commander'
 import { hasSystemCode, KnownError } from '../errors/known-error.ts'
 import { systemClock } from '../host/clock.ts'
@@ -15,6 +14,8 @@ import { processEnv } from '../host/env.ts'
 import { createLog, type LogLevel, logLevels } from '../host/log.ts'
 import { commands } from './commands.ts'
 import type { CliContext } from './context.ts'
+import { hasEventReader, openEvents } from './event-output.ts'
+import { knownRefusal } from './refused-path.ts'
 import { renderError } from './render/error.ts'
 import { version } from './version.ts'
 
@@ -56,7 +57,7 @@ function createContext(options: GlobalOptions, { signal, leaving }: Interruption
   const stdout = (text: string) => void process.stdout.write(text)
   const stderr = (text: string) => void process.stderr.write(text)
   const { events } = options
-  const writeEvent = events === '-' ? stdout : (line: string) => appendFileSync(events ?? '', line, { mode: 0o600 })
+  const log = createLog(options.logLevel, (line, level) => stderr(`${level}: ${line}\n`))
   return {
     env,
     clock: systemClock,
@@ -64,11 +65,11 @@ function createContext(options: GlobalOptions, { signal, leaving }: Interruption
     self: [process.execPath, process.argv[1] ?? ''],
     // Elsewhere than on POSIX there is no such number, and nobody who may make namespaces.
     user: { platform: process.platform, uid: process.getuid?.() ?? -1 },
-    log: createLog(options.logLevel, (line, level) => stderr(`${level}: ${line}\n`)),
+    log,
     signal,
     leaving,
     json: options.json === true,
-    emitEvent: events === undefined ? undefined : (event) => writeEvent(`${JSON.stringify(event)}\n`),
+    emitEvent: events === undefined ? undefined : openEvents(events, { stdout, log }),
     stdout,
     stderr,
     isTerminal: process.stderr.isTTY === true && env['TERM'] !== 'dumb',
@@ -140,7 +141,10 @@ async function main(): Promise<void> {
     interrupted.abort(new KnownError('INTERRUPTED', 'Interrupted'))
   }
   // `sallyport … | head`: who stopped reading wants no more.
-  process.stdout.on('error', (error) => process.exit(hasSystemCode(error, 'EPIPE') ? 0 : 1))
+  process.stdout.on('error', (error) => {
+    const isBroken = hasSystemCode(error, 'EPIPE')
+    if (!(isBroken && hasEventReader(process.argv))) process.exit(isBroken ? 0 : 1)
+  })
   process.on('SIGINT', onSignal)
   process.on('SIGTERM', onSignal)
   const argv = process.argv.slice(2)
@@ -151,7 +155,7 @@ async function main(): Promise<void> {
       leaving: leaving.signal,
     })
   } catch (error) {
-    process.exitCode = endWith(error, argv)
+    process.exitCode = endWith(knownRefusal(error), argv)
   }
 }
 

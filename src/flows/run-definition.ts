@@ -114,6 +114,9 @@ export function writeDefinition({ definition: path }: RunDirectory, definition: 
 /** @throws KnownError RUN_UNKNOWN where there is none, JOURNAL_CORRUPT, JOURNAL_NEWER */
 export async function readDefinition({ definition: path, id }: RunDirectory): Promise<RunDefinition> {
   const text = await readFile(path, 'utf8').catch((error: unknown) => {
+    if (hasSystemCode(error, 'EACCES')) {
+      throw new KnownError('FILE_UNREADABLE', `${path} cannot be read`, { details: { file: path }, cause: error })
+    }
     if (!hasSystemCode(error, 'ENOENT', 'ENOTDIR')) throw error
     throw new KnownError('RUN_UNKNOWN', `${path} is not there: nobody can say what ${id} was made from`, {
       cause: error,

@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs'
 import { readdir } from 'node:fs/promises'
 import { hasSystemCode, KnownError } from '../errors/known-error.ts'
 import type { RunState } from '../journal/run-state.ts'
@@ -25,24 +26,29 @@ export async function runIds(runs: string): Promise<readonly string[]> {
 }
 
 /**
- * The run of this name, or whose name begins so; without a name the last one.
+ * The run of this name, or whose name begins so; without a name the last one that was begun.
  *
  * @throws KnownError RUN_UNKNOWN
  */
 export async function findRun(runs: string, wanted: string | undefined): Promise<RunDirectory> {
   const ids = await runIds(runs)
-  const found = wanted === undefined ? ids.slice(-1) : ids.filter((id) => id === wanted || id.startsWith(wanted))
+  const begun = () => ids.filter((id) => existsSync(runDirectory(runs, id).journal))
+  const found = wanted === undefined ? begun().slice(-1) : ids.filter((id) => id === wanted || id.startsWith(wanted))
   const [only] = found
   if (only !== undefined && found.length === 1) return runDirectory(runs, only)
   const what = wanted === undefined ? `There is no run in ${runs}` : `${found.length || 'No'} runs are called ${wanted}`
   throw new KnownError('RUN_UNKNOWN', what, { details: { runs, ...(wanted !== undefined && { run: wanted }) } })
 }
 
-/** @throws KnownError RUN_UNKNOWN, JOURNAL_CORRUPT, JOURNAL_NEWER */
+/** @throws KnownError RUN_UNKNOWN, JOURNAL_CORRUPT, JOURNAL_NEWER, FILE_UNREADABLE for the run of another user */
 export async function readRun(directory: RunDirectory): Promise<KnownRun> {
   try {
     return { directory, state: await readJournal(directory.journal) }
   } catch (error) {
+    if (hasSystemCode(error, 'EACCES')) {
+      const file = directory.journal
+      throw new KnownError('FILE_UNREADABLE', `${file} cannot be read`, { details: { file }, cause: error })
+    }
     if (!hasSystemCode(error, 'ENOENT')) throw error
     throw new KnownError('RUN_UNKNOWN', `${directory.root} has no journal: the run was never begun`, { cause: error })
   }

@@ -1,8 +1,11 @@
 /** What befalls a run from outside: Ctrl-C, kill -9, a second one at the same time, a disk that is full. */
 import assert from 'node:assert/strict'
-import { readdir, readFile, writeFile } from 'node:fs/promises'
+import { execFile } from 'node:child_process'
+import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
 import { runCli } from '../../testkit/run-cli.ts'
 import { endProcessesOf, processesOf, type RunningCli, startCli, until } from '../../testkit/running-cli.ts'
 import { smallDisk } from '../../testkit/small-disk.ts'
@@ -109,6 +112,28 @@ test('a run whose engine was killed is said to be interrupted, and goes on where
   assert.equal(await resumed.ended, 0, resumed.output.stderr)
   assert.match(await done(), /^make begin( asked)? begin end clean$/)
   assert.deepEqual(words.slice(0, 2), ['run', 'small'])
+})
+
+test('who stops reading the events does not end the run, and what never began is not the last run', async (t) => {
+  const { directory, words, done } = await place(t)
+  await go(directory)
+  await mkdir(join(directory, '.sallyport', 'runs', '99990101T000000-00000'), { recursive: true })
+  const cli = [...words, '--events', '-'].map((word) => `'${word}'`).join(' ')
+  const file = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url))
+  const script = `{ '${process.execPath}' '${file}' ${cli}; echo "$?" > status; } | head -n 1`
+  await promisify(execFile)('sh', ['-c', script], { cwd: directory })
+  await until('it has ended', async () => (await readFile(join(directory, 'status'), 'utf8').catch(() => '')) !== '')
+  assert.equal(await readFile(join(directory, 'status'), 'utf8'), '0\n')
+  assert.match(await done(), /^make begin end clean$/)
+  assert.match((await runCli(['run', 'show'], { cwd: directory })).stdout, /^succeeded: small/)
+})
+
+test('events that cannot be begun are told before anything runs', async (t) => {
+  const { directory, words, done } = await place(t)
+  const { status, stderr } = await runCli([...words, '--events', 'nowhere/events'], { cwd: directory })
+  assert.equal(status, 1)
+  assert.match(stderr, /^error FILE_UNWRITABLE: nowhere\/events cannot be written \(ENOENT\)/)
+  assert.equal(await done(), '')
 })
 
 test('two at once exclude each other, and the second is told where to look', async (t) => {
