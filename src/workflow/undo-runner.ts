@@ -75,9 +75,11 @@ export class UndoRunner {
   async #hide(record: UndoRecord, undo: number): Promise<UndoRecord> {
     const { secrets, secretStore } = this.#host.attempts
     const text = JSON.stringify(record.values)
-    if (secrets.clean(text) === text) return this.#host.described(record)
+    const described = this.#host.described(record)
+    if (secrets.clean(text) === text) return described
     const secret = `undo-${undo}`
     await secretStore.keep(secret, text)
-    return { ...record, values: { secret } }
+    const { what } = described
+    return { ...record, ...(what !== undefined && { what: secrets.clean(what) }), values: { secret } }
   }
 }

@@ -62,6 +62,20 @@ test('daemons of a script end with it, as they do in a container, and do not hol
   assert.ok(endedAt - startedAt < 4000, `${endedAt - startedAt} ms`)
 })
 
+test('what a script made is named without the secret in the command that takes it away', async (t) => {
+  const clusterProfileDir = await tempDir(t)
+  await writeFile(join(clusterProfileDir, 'password'), 'a-Secret-of-8')
+  const script = '"$SALLYPORT_UNDO" sh -c "exit 1" "$(cat "$CLUSTER_PROFILE_DIR/password")"'
+  const resolved = await smallWorkflow(t, { pre: { 'make-it': script } })
+  const trial = await registryTrial(t)
+  const { state } = await trial.run(resolved, { clusterProfileDir })
+  assert.deepEqual(state.undo.get(1)?.record, {
+    kind: 'script.command',
+    what: 'what a script has made, by sh -c exit 1 ***',
+    values: { secret: 'undo-1' },
+  })
+})
+
 test('best effort is what the workflow allows, and not what a step wishes for', async (t) => {
   for (const isAllowed of [true, false]) {
     const resolved = await smallWorkflow(t, {

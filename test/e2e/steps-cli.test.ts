@@ -140,7 +140,7 @@ test('validate is silent about a sound registry, and lists every fault of anothe
   })
   const { status, stdout } = await runCli(['steps', 'validate', '--registry', root], { cwd: root })
   assert.equal(status, 1)
-  assert.match(stdout, /^bad\/bad-chain\.yaml:5:3: error: .*unknown field "stps"$/m)
+  assert.match(stdout, /^not valid: 1 error: .*\nbad\/bad-chain\.yaml:5:3: error: .*unknown field "stps"\n$/)
   const json = await runCli(['steps', 'validate', '--registry', root, '--json'])
   assert.equal((JSON.parse(json.stdout) as { findings: readonly unknown[] }).findings.length, 1)
 })

@@ -67,7 +67,7 @@ test('--lint finds what is no fault, by rule, and its errors make the exit statu
     stdout,
     /^steps\.misspelled-command: .*: 1 error\n {2}conf\/conf-commands\.sh:1: conf: ture is no command; true is\n/m,
   )
-  assert.match(stdout, /lint: 2 errors, 0 warnings, 0 notes;/)
+  assert.match(stdout, /^valid: .*; lint: 2 errors, 0 warnings, 0 notes\n/)
   const { lint } = JSON.parse(
     (await runCli(['steps', 'validate', '--registry', '.', '--lint', '--json'], { cwd })).stdout,
   )

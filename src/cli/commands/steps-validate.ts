@@ -6,7 +6,6 @@ import { lintRegistry } from '../../workflow/step-registry/lint/lint.ts'
 import type { LintFinding, LintRule } from '../../workflow/step-registry/lint/lint-finding.ts'
 import type { CommandHost } from '../command-host.ts'
 import type { CliContext } from '../context.ts'
-import { renderStepsLint } from '../render/steps-lint.ts'
 import { renderStepsValidation } from '../render/steps-validation.ts'
 import { addStepRegistryOptions, readStepRegistry, type StepRegistryOptions } from '../step-registry-access.ts'
 
@@ -49,8 +48,8 @@ function validate(options: Options, { cwd, stdout, json }: CliContext): number {
   }
   const report = { registry: options.registry, ...counts, hasScripts, findings }
   const lint = options.lint === true ? withoutRefused(lintRegistry(registry), findings) : undefined
-  if (json) stdout(`${JSON.stringify({ ...report, ...(lint && { lint }) })}\n`)
-  else stdout(`${renderStepsValidation(report, cwd)}${lint ? `\n${renderStepsLint(lint, cwd)}` : ''}`)
+  const told = { ...report, ...(lint && { lint }) }
+  stdout(json ? `${JSON.stringify(told)}\n` : renderStepsValidation(told, cwd))
   return [...findings, ...(lint ?? [])].some(({ severity }) => severity === 'error') ? 1 : 0
 }
 

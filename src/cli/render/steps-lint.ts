@@ -13,13 +13,15 @@ export function renderStepsLint(findings: readonly LintFinding[], cwd: string): 
     const found = byRule.get(rule)
     return found === undefined ? [] : [renderRule(rule, found, cwd)]
   })
+  if (blocks.length === 0) return ''
+  return ['', ...blocks, '--json lists them all; docs/steps-lint.md says what they mean\n'].join('\n')
+}
+
+/** `19 errors, 47 warnings, 514 notes`. */
+export function lintCounts(findings: readonly LintFinding[]): string {
   const of = (severity: LintFinding['severity']) => findings.filter((found) => found.severity === severity).length
-  const counts = [count(of('error'), 'error'), count(of('warning'), 'warning'), count(of('info'), 'note')]
-  const last =
-    blocks.length === 0
-      ? 'lint: nothing'
-      : `lint: ${counts.join(', ')}; --json lists them, docs/steps-lint.md says what they mean`
-  return [...blocks, `${last}\n`].join('\n')
+  if (findings.length === 0) return 'nothing'
+  return [count(of('error'), 'error'), count(of('warning'), 'warning'), count(of('info'), 'note')].join(', ')
 }
 
 function renderRule(rule: LintRule, findings: readonly LintFinding[], cwd: string): string {

@@ -1,8 +1,10 @@
-/** What `steps validate` found, a line for each finding, as compilers print them. */
+/** What `steps validate` found: the verdict, and a line for each finding, as compilers print them. */
 import { relative } from 'node:path'
 import { findingLine } from '../../config/invalid-config.ts'
 import type { Finding } from '../../errors/finding.ts'
+import type { LintFinding } from '../../workflow/step-registry/lint/lint-finding.ts'
 import { count } from './quantities.ts'
+import { lintCounts, renderStepsLint } from './steps-lint.ts'
 
 interface Validation {
   readonly registry: string
@@ -12,11 +14,13 @@ interface Validation {
   readonly observers: number
   readonly hasScripts: boolean
   readonly findings: readonly Finding[]
+  /** Only where it was asked for. */
+  readonly lint?: readonly LintFinding[]
 }
 
 /** @param cwd what paths are shown relative to, where that makes them shorter */
 export function renderStepsValidation(report: Validation, cwd: string): string {
-  const { references, chains, workflows, observers, hasScripts, findings } = report
+  const { references, chains, workflows, observers, hasScripts, findings, lint } = report
   const errors = findings.filter(({ severity }) => severity === 'error').length
   const warnings = findings.length - errors
   const parts = [
@@ -27,8 +31,10 @@ export function renderStepsValidation(report: Validation, cwd: string): string {
   ]
   const verdict = errors > 0 ? `not valid: ${count(errors, 'error')}` : 'valid: no error'
   const scripts = hasScripts ? '' : '; scripts were not read'
-  const last = `${verdict}${warnings > 0 ? `, ${count(warnings, 'warning')}` : ''}: ${parts.join(', ')}${scripts}`
-  return `${[...findings.map((one) => line(one, cwd)), last].join('\n')}\n`
+  const linted = lint === undefined ? '' : `; lint: ${lintCounts(lint)}`
+  const verdictLine = `${verdict}${warnings > 0 ? `, ${count(warnings, 'warning')}` : ''}: ${parts.join(', ')}${scripts}${linted}`
+  const found = findings.map((one) => line(one, cwd))
+  return `${[verdictLine, ...found].join('\n')}\n${lint ? renderStepsLint(lint, cwd) : ''}`
 }
 
 function line(found: Finding, cwd: string): string {
