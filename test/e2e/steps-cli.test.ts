@@ -159,6 +159,13 @@ test('a name that is not there brings the nearest one', async (t) => {
   }
 })
 
+test('an export without the scripts is refused, since it would run the names of their files', async (t) => {
+  const { status, stdout, stderr } = await steps(t, 'export', 'ipi', '--to', 'shell', '--without-scripts')
+  assert.equal(status, 64)
+  assert.equal(stdout, '')
+  assert.match(stderr, /An export is made of the scripts/)
+})
+
 test('the checkout around a registry is told from the registry', async (t) => {
   const within = Object.entries(files).map(([path, text]) => [`ci-operator/step-registry/${path}`, text])
   const root = await writeRegistry(t, Object.fromEntries(within))

@@ -93,6 +93,7 @@ async function exportWorkflow(name: string, options: Options, context: CliContex
 
 function exportable(name: string, options: Options, context: CliContext): ReturnType<typeof exportableFromRegistry> {
   const { from, env = {}, image: images = {} } = options
+  if (options.withoutScripts) throw new KnownError('USAGE', 'An export is made of the scripts: not --without-scripts')
   const registry = openStepRegistry(options, context)
   requireWorkflow(registry, name)
   const isBeside = besideParameters(registry, name)
@@ -101,7 +102,10 @@ function exportable(name: string, options: Options, context: CliContext): Return
   if (from === undefined) return exported
   const workflow = startingAt(exported.workflow, from)
   if (workflow === undefined)
-    throw new KnownError('STEPS_UNKNOWN', `${name} has no step named ${from}`, { details: { name: from } })
+    throw new KnownError('STEPS_UNKNOWN', `${name} has no step named ${from}`, {
+      details: { name: from },
+      hint: `sallyport steps resolve ${name} lists its steps in their order.`,
+    })
   return { ...exported, workflow }
 }
 
