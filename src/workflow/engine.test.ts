@@ -319,6 +319,27 @@ test('what is there no more is made again by the next session, and nothing else'
   assert.deepEqual(done, ['made', 'a', 'made'])
 })
 
+test('what is gone together with what it stands on is made again, too', async (t) => {
+  const { run } = await place(t)
+  const standing = new Set<string>()
+  const done: string[] = []
+  const making = (id: string) => ({
+    holds: async () => standing.has(id),
+    apply: async () => {
+      standing.add(id)
+      done.push(id)
+      return { id }
+    },
+  })
+  const network = placed('network', making('network'))
+  const server = placed('server', { ...making('server'), from: (of) => of('network', z.object({ id: z.string() })) })
+  const workflow = { ...recordingWorkflow([], []), steps: [network, server] }
+  await run(workflow)
+  standing.clear()
+  await run(workflow)
+  assert.deepEqual(done, ['network', 'server', 'network', 'server'])
+})
+
 test('what users say of steps is in the journal, with their reason', async (t) => {
   const { run } = await place(t)
   const done: string[] = []

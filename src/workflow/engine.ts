@@ -214,7 +214,8 @@ class Session {
         if (step.outline.phase !== 'post') await this.#observers.start()
         const inputs = plan.find(({ id }) => id === decision.step)?.inputs
         await this.#steps.run(step, { ...decision, inputs })
-        return this.#undo.takeInbox()
+        await this.#undo.takeInbox()
+        return this.#steps.lookAtRest(this.#workflow, this.#settings.request.sites)
       }
     }
   }

@@ -36,6 +36,7 @@ export interface JournalWriter {
 export class StepRunner {
   readonly #host: JournalWriter
   readonly #signal: AbortSignal
+  #unseen: Set<string> = new Set()
 
   constructor({ signal, ...host }: JournalWriter & { readonly signal: AbortSignal }) {
     this.#host = host
@@ -59,8 +60,17 @@ export class StepRunner {
 
   /** Whether what earlier sessions have made is still there. */
   async lookAgain(workflow: Workflow, sites: ReadonlySet<Site> | undefined): Promise<void> {
+    this.#unseen = new Set(workflow.steps.map(({ outline }) => outline.id))
+    await this.lookAtRest(workflow, sites)
+  }
+
+  /** At what could not be looked at so far, since a step before it had to be run again first. */
+  async lookAtRest(workflow: Workflow, sites: ReadonlySet<Site> | undefined): Promise<void> {
+    const looked = this.#unseen
+    this.#unseen = new Set()
     for (const step of workflow.steps) {
       const { id, where } = step.outline
+      if (!looked.has(id)) continue
       const known = this.#host.state.steps.get(id)
       const isHere = where === undefined || sites === undefined || sites.has(where)
       if (step.holds === undefined || known?.status !== 'succeeded' || !isHere || this.#signal.aborted) continue
@@ -68,7 +78,10 @@ export class StepRunner {
       const end = await this.#look(step, output)
       if (end.kind === 'succeeded' && end.output === true) continue
       // What a step before gave is to be made again: then this one is looked at with its new input.
-      if (end.kind === 'failed' && end.problem.code === 'STEP_INPUT') continue
+      if (end.kind === 'failed' && end.problem.code === 'STEP_INPUT') {
+        this.#unseen.add(id)
+        continue
+      }
       const why = end.kind === 'failed' ? `it is there no more: ${end.problem.message}` : 'it is there no more'
       if (end.kind !== 'cancelled') await this.#host.write({ type: 'step.reset', step: id, why })
     }

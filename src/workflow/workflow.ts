@@ -121,6 +121,7 @@ function readerOf(outputs: Outputs, reader: string): OutputReader {
     const output = outputs(step)
     if (output === undefined) {
       throw new KnownError('STEP_INPUT', `${reader} needs what ${step} gives, and ${step} has not succeeded`, {
+        hint: `Run it: sallyport resume --rerun ${step}. What is skipped, or done by hand, gives nothing to others.`,
         details: { step: reader, needs: step },
       })
     }

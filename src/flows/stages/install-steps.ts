@@ -2,8 +2,10 @@
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { z } from 'zod'
+import type { Finding } from '../../errors/finding.ts'
 import { KnownError } from '../../errors/known-error.ts'
 import { mapConcurrently } from '../../host/concurrency.ts'
+import { namespaceName } from '../../provision/lab/lab-plan.ts'
 import type { Lab } from '../../provision/lab/lab-provider.ts'
 import type { CountedEvidence } from '../../provision/provider.ts'
 import { defineStep, type StepContext } from '../../workflow/step.ts'
@@ -115,7 +117,8 @@ export function packetsStep(parts: StageParts) {
     output: PacketsCounted,
     policy: { timeoutMs: 60_000 },
     async apply(_, context) {
-      const evidence = await (await labOf(parts, context)).evidence()
+      const lab = await labOf(parts, context)
+      const evidence = await lab.evidence()
       if (!evidence.isProven) {
         context.print(`not proven: ${evidence.why}\n`)
         return { isProven: false, left: 0, inside: 0, forwarded: 0, why: evidence.why }
@@ -128,10 +131,12 @@ export function packetsStep(parts: StageParts) {
         `${inside} packets stayed inside, ${left} tried to leave, ${forwarded} the bastion was to pass on\n`,
       )
       for (const { name } of asked) context.print(`the name ${name} was asked for\n`)
-      if (left + forwarded > 0) throw leaving(left + forwarded, evidence)
+      if (left + forwarded > 0)
+        throw leaving(evidence, { run: context.run, namespace: namespaceName(lab.settings.plan.id, 'closed') })
       return { isProven: true, left, inside, forwarded }
     },
     verify: async (_, output) => {
+      if (output.isProven && output.inside === 0) return [nothingCounted]
       if (output.isProven) return []
       const summary = `That nothing left is not proven here: ${output.why ?? ''}`
       return [
@@ -146,7 +151,18 @@ export function packetsStep(parts: StageParts) {
   })
 }
 
-function leaving(packets: number, { tried, asked }: Pick<CountedEvidence, 'tried' | 'asked'>): KnownError {
+const nothingCounted: Finding = {
+  id: 'lab.nothing-counted',
+  severity: 'warning',
+  summary: 'Nothing was done on the closed side since its network was made: that nothing left proves nothing',
+  remedy: 'Run its steps again: sallyport resume --from 08-install/nodes.',
+}
+
+function leaving(
+  { leftPackets, forwardedPackets, tried, asked }: CountedEvidence,
+  { run, namespace }: { readonly run: string; readonly namespace: string },
+): KnownError {
+  const packets = leftPackets + forwardedPackets
   const places = tried.map(
     ({ address, protocol, port }) => `${address} ${protocol}${port === undefined ? '' : ` ${port}`}`,
   )
@@ -154,7 +170,7 @@ function leaving(packets: number, { tried, asked }: Pick<CountedEvidence, 'tried
   const message = `${packets} packets tried to leave the closed side, for ${places.join(', ')}${names}`
   return new KnownError('STEP_FAILED', message, {
     details: { packets },
-    hint: 'Find out who asks for these addresses: ip netns exec NAMESPACE ss -tup, and the logs of the steps before.',
+    hint: `Find out who asks for these addresses: ip netns exec ${namespace} ss -tup, and the logs of the steps before. What was counted stays: for a proof ip netns delete ${namespace}, and sallyport resume ${run} --from 08-install/nodes, which makes it anew.`,
   })
 }
 

@@ -71,15 +71,32 @@ export function arrivalStep(parts: StageParts) {
       const directory = pathAt(parts, context, collected.archive)
       await stat(directory).catch((cause: unknown) => {
         throw new KnownError('STEP_FAILED', `The archive has not arrived: there is no ${directory}`, {
-          hint: `Copy the directory of the other side to ${directory}, beside sallyport.yaml, and run the same command again.`,
+          hint: arrivalHint(parts, context.run, directory),
           details: { directory },
           cause,
         })
       })
-      await runSallyport(parts, context, { where: 'bastion', words: ['archive', 'verify', directory] })
+      const words = ['archive', 'verify', directory]
+      await runSallyport(parts, context, { where: 'bastion', words }).catch((error: unknown) => {
+        if (!(error instanceof KnownError)) throw error
+        // What was carried once is not carried again: collecting into a damaged archive would leave it as it is.
+        const anew = `Where this machine reaches the release: rm -r ${directory}, and ${collectAgain(context.run)} anew.`
+        const hint = parts.openLab === undefined && error.hint !== undefined ? `${error.hint} ${anew}` : anew
+        throw new KnownError('STEP_FAILED', error.message, { hint, cause: error })
+      })
       return collected
     },
   })
+}
+
+function arrivalHint({ openLab }: StageParts, run: string, directory: string): string {
+  const again = `${collectAgain(run)} anew`
+  if (openLab !== undefined) return `${again}.`
+  return `Copy the directory of the other side to ${directory} and run the same command again; where this machine reaches the release, ${again}.`
+}
+
+function collectAgain(run: string): string {
+  return `sallyport resume ${run} --rerun 06-mirror-images/collect makes it`
 }
 
 export function loadStep(parts: StageParts) {

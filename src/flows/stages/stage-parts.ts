@@ -123,7 +123,7 @@ function failureOf(answer: JsonRecord | undefined, command: string, end: number 
     error,
     findings = [],
     failures = [],
-  } = (answer ?? {}) as {
+  } = (Array.isArray(answer) ? { findings: answer.flatMap(findingsIn) } : (answer ?? {})) as {
     readonly error?: Failure
     readonly findings?: readonly Failure[]
     readonly failures?: readonly Failure[]
@@ -141,6 +141,11 @@ function failureOf(answer: JsonRecord | undefined, command: string, end: number 
       ...(hint !== undefined && { hint }),
     },
   )
+}
+
+/** Of archives each is told of by itself. */
+function findingsIn({ findings = [] }: { readonly findings?: readonly Failure[] }): readonly Failure[] {
+  return findings
 }
 
 /** `host:port`; 443 where none is said. */

@@ -2,6 +2,7 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { z } from 'zod'
+import { KnownError } from '../../errors/known-error.ts'
 import { defineStep } from '../../workflow/step.ts'
 import { Verified } from './install-outputs.ts'
 import { mirrorWords, reachedTarget } from './mirror-steps.ts'
@@ -25,7 +26,11 @@ export function verifyMirrorStep(parts: StageParts) {
       const report = join(context.directories.artifacts, 'verify-mirror.json')
       const place = ['--workspace', pathAt(parts, context, side.loaded.workspace), reachedTarget(side.mirror)]
       const words = ['verify', 'mirror', '--deep', ...mirrorWords(parts, context, side), ...place]
-      const answer = await runSallyport(parts, context, { where: 'closed', words })
+      const answer = await runSallyport(parts, context, { where: 'closed', words }).catch((error: unknown) => {
+        if (!(error instanceof KnownError)) throw error
+        const hint = `sallyport resume ${context.run} --rerun 06-mirror-images/load sends what is missing or damaged once more.`
+        throw new KnownError('STEP_FAILED', error.message, { hint, cause: error })
+      })
       await writeFile(report, `${JSON.stringify(answer, undefined, 2)}\n`)
       return { report, checked: Number(answer['images'] ?? 0) }
     },

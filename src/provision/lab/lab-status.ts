@@ -14,9 +14,9 @@ export async function labStatus(
   const namespaces = await Promise.all(
     sites.map(async (site) => {
       const name = namespaceName(plan.id, site)
-      const isThere = (await remainsOfNamespace(name)).length > 0
-      const count = isThere ? (await processesIn(host, name)).length : 0
-      return { kind: 'network namespace', name, isThere, ...(isThere && { detail: `${count} processes` }) }
+      const pids = await processesIn(host, name)
+      const isThere = pids !== undefined
+      return { kind: 'network namespace', name, isThere, ...(isThere && { detail: `${pids.length} processes` }) }
     }),
   )
   const servers = (await markedProcesses(plan.id)).map(({ name, pid }) => ({

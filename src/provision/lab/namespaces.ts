@@ -55,16 +55,16 @@ export async function removeNamespace(host: LabHost, name: string): Promise<bool
   return wasThere.length > 0
 }
 
-/** Processes by number, those of the namespace only. */
-export async function processesIn(host: LabHost, name: string): Promise<readonly number[]> {
+/** Processes by number, those of the namespace only; undefined where there is no such namespace. */
+export async function processesIn(host: LabHost, name: string): Promise<readonly number[] | undefined> {
   const { status, stdout } = await attempt(host, ['ip', 'netns', 'pids', name])
-  return status === 0 ? stdout.split('\n').filter(Boolean).map(Number) : []
+  return status === 0 ? stdout.split('\n').filter(Boolean).map(Number) : undefined
 }
 
 async function endProcesses(host: LabHost, name: string): Promise<void> {
   // Who is being ended may start another: until there is none.
   for (let round = 0; round < 100; round += 1) {
-    const pids = await processesIn(host, name)
+    const pids = (await processesIn(host, name)) ?? []
     if (pids.length === 0) return
     for (const pid of pids) signalProcess(pid, 'SIGKILL')
     await host.clock.sleep(10)

@@ -1,0 +1,94 @@
+/** What an administrator's day does to a lab that stands: things disappear, bytes change. The next session notices, and mends no more than that. */
+import assert from 'node:assert/strict'
+import { execFileSync } from 'node:child_process'
+import { open, readdir, rm, stat } from 'node:fs/promises'
+import { join } from 'node:path'
+import { type TestContext, test } from 'node:test'
+import { signalProcess } from '../../src/host/processes.ts'
+import { markedProcesses } from '../../src/provision/lab/marked-processes.ts'
+import { runIds } from '../../src/workflow/known-runs.ts'
+import { canHaveLab } from '../../testkit/lab.ts'
+import { peer } from '../../testkit/peers.ts'
+import { runCli } from '../../testkit/run-cli.ts'
+import { tempDir } from '../../testkit/temp-dir.ts'
+
+const seconds = 1000
+
+async function newSite(t: TestContext): Promise<string> {
+  const made: { directory?: string } = {}
+  t.after(async () => {
+    const { directory = '' } = made
+    for (const run of await runIds(join(directory, '.sallyport', 'runs'))) {
+      await runCli(['run', 'teardown', run], { cwd: directory })
+    }
+  })
+  const directory = await tempDir(t)
+  made.directory = directory
+  const place = ['--name', 'flt', '--base-domain', 'lab.test', '--registry', 'mirror.flt.lab.test:8443/ocp']
+  const words = ['init', '--platform', 'lab', '--variant', 'registry-only', ...place, '--yes']
+  const { status, stderr } = await runCli(words, { cwd: directory })
+  assert.equal(status, 0, stderr)
+  return directory
+}
+
+/** Changes one byte in the middle. */
+async function damage(file: string): Promise<void> {
+  const handle = await open(file, 'r+')
+  try {
+    const at = Math.floor((await handle.stat()).size / 2)
+    const byte = Buffer.alloc(1)
+    await handle.read(byte, 0, 1, at)
+    await handle.write(Buffer.from([(byte[0] ?? 0) ^ 1]), 0, 1, at)
+  } finally {
+    await handle.close()
+  }
+}
+
+async function largestIn(directory: string): Promise<string> {
+  const files = (await readdir(directory, { recursive: true, withFileTypes: true })).filter((entry) => entry.isFile())
+  const sized = files.map(async ({ parentPath, name }) => {
+    const path = join(parentPath, name)
+    return { path, size: (await stat(path)).size }
+  })
+  const [largest] = (await Promise.all(sized)).sort((one, other) => other.size - one.size)
+  return largest?.path ?? ''
+}
+
+test('what disappears is made again and nothing else; a damaged byte is named by the step that is for it', {
+  timeout: 200 * seconds,
+}, async (t) => {
+  if (peer(t, 'squid') === undefined || !canHaveLab(t)) return
+  const cwd = await newSite(t)
+  const first = await runCli(['run', 'disconnected'], { cwd })
+  assert.equal(first.status, 0, first.stdout + first.stderr)
+  const [run = ''] = await runIds(join(cwd, '.sallyport', 'runs'))
+  const lab = join(cwd, '.sallyport', 'runs', run, 'lab')
+  const resume = (...words: string[]) => runCli(['resume', ...words], { cwd })
+  const id = `flt-${run.slice(-4)}`
+
+  execFileSync('ip', ['netns', 'delete', `sallyport-${id}-closed`])
+  const server = (await markedProcesses(id)).find(({ name }) => name === 'mirror')
+  assert.ok(server)
+  signalProcess(server.pid, 'SIGKILL')
+  const mended = await resume()
+  assert.equal(mended.status, 0, mended.stdout + mended.stderr)
+  const done = [...mended.stderr.matchAll(/ done +(\d\S+)/g)].map(([, step]) => step)
+  assert.deepEqual(done, ['01-infrastructure/network', '05-mirror-registry/serve', '09-verify/packets'])
+
+  await damage(await largestIn(join(lab, 'mirror', 'blobs')))
+  const verified = await resume('--rerun', '09-verify/mirror')
+  assert.equal(verified.status, 1)
+  assert.match(verified.stdout, /09-verify\/mirror: .* blob sha256:[0-9a-f]{64} has other bytes/)
+  assert.match(verified.stdout, new RegExp(`sallyport resume ${run} --rerun 06-mirror-images/load`))
+  const again = await resume('--rerun', '06-mirror-images/load')
+  assert.equal(again.status, 0, again.stdout + again.stderr)
+
+  await damage(await largestIn(join(lab, 'archive')))
+  const arrived = await resume('--rerun', '06-mirror-images/arrive')
+  assert.equal(arrived.status, 1)
+  assert.match(arrived.stdout, /06-mirror-images\/arrive: .*sallyport-v1-000001-0001.tar/)
+  assert.match(arrived.stdout, new RegExp(`rm -r ${join(lab, 'archive')}, and sallyport resume ${run} --rerun`))
+  await rm(join(lab, 'archive'), { recursive: true })
+  const collected = await resume('--rerun', '06-mirror-images/collect')
+  assert.equal(collected.status, 0, collected.stdout + collected.stderr)
+})
