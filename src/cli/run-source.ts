@@ -53,7 +53,10 @@ export async function defineRun(
   const { registry } = options
   if (registry === undefined) {
     if (workflow === builtIn) return defineSiteRun(resolve(cwd, options.file ?? 'sallyport.yaml'))
-    throw new KnownError('WORKFLOW_UNKNOWN', `There is no built-in workflow ${workflow}`, { details: { workflow } })
+    throw new KnownError('WORKFLOW_UNKNOWN', `There is no built-in workflow ${workflow}`, {
+      details: { workflow },
+      hint: `The built-in one is called ${builtIn}; for one of a step registry say where that is: --registry DIR.`,
+    })
   }
   if (options.file !== undefined) {
     throw new KnownError('USAGE', '--file is for the built-in workflow, not for one of a registry')

@@ -66,6 +66,13 @@ test('commands to type next name the directory of runs where it was named', asyn
   assert.match((await cli('run', 'show', '--runs', 'my runs')).stdout, /sallyport resume \S+ --runs 'my runs' /)
 })
 
+test('a workflow of a registry that is not named is told how to name it', async (t) => {
+  const { cli } = await place(t)
+  const { status, stderr } = await cli('run', 'small')
+  assert.equal(status, 64)
+  assert.match(stderr, /next: .*: --registry DIR\.\n$/)
+})
+
 test('what was never made cannot be forgotten', async (t) => {
   const { cli, run } = await place(t)
   await run()
