@@ -32,7 +32,7 @@ export function sitePlanLines(steps: readonly PlanStepView[], run: string | unde
   })
   const legend = [
     ...(writesToRun ? [`RUN is the directory of the run${run === undefined ? '' : `, ${run}`}`] : []),
-    ...(writesHere ? ['other paths are beside sallyport.yaml'] : []),
+    ...(writesHere ? [`${writesToRun ? 'other ' : ''}paths are beside sallyport.yaml`] : []),
   ]
   return [...lines, ...(legend.length > 0 ? ['', `  ${legend.join('; ')}`] : []), ...valueLines(steps)]
 }
