@@ -4,7 +4,8 @@ import type { Attempt, RunState } from '../journal/run-state.ts'
 /** One log of a run. */
 export interface ShownLog {
   readonly step: string
-  readonly attempt: Attempt
+  /** What is no step has only a number and a log. */
+  readonly attempt: Pick<Attempt, 'number' | 'log'> & Partial<Attempt>
 }
 
 /** Where somebody wants to look first. */

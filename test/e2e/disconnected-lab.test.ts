@@ -137,6 +137,9 @@ test('a lab is taken down from the directory of its run alone', { timeout: 120 *
   const down = await runCli(['run', 'teardown', run], { cwd: site.directory })
   assert.equal(down.status, 0, down.stderr + down.stdout)
   assert.deepEqual(await remainsOfLab(lab), [])
+  const log = await runCli(['logs', run, 'undo/2'], { cwd: site.directory })
+  assert.match(log.stdout, /taking away network namespace .*\n.* removed\n/)
+  assert.equal((await runCli(['logs', run, 'undo/99'], { cwd: site.directory })).status, 64)
 })
 
 function labOf(events: readonly JournalEvent[]): string {

@@ -7,6 +7,7 @@ import type { RunState } from '../../journal/run-state.ts'
 import { findRun, readRun } from '../../workflow/known-runs.ts'
 import { type RunDirectory, runDirectory } from '../../workflow/run-directory.ts'
 import type { Workflow, WorkflowStep } from '../../workflow/workflow.ts'
+import { besideLog, isBesideStep } from '../beside-log.ts'
 import type { CommandHost } from '../command-host.ts'
 import type { CliContext } from '../context.ts'
 import { readCount } from '../flag-values.ts'
@@ -30,6 +31,7 @@ Examples:
   sallyport logs                              the last run, where it is
   sallyport logs -f                           follow it to its end
   sallyport logs 20261121T1600 mirror-images --attempt 1
+  sallyport logs 20261121T1600 undo/3         what taking it away has printed; observers/NAME likewise
   sallyport logs --all --raw | grep -i error`
 
 export function define(command: Command, host: CommandHost): void {
@@ -59,6 +61,12 @@ async function logs(named: Named, options: Options, context: CliContext): Promis
   if (all && named.step !== undefined) throw new KnownError('USAGE', '--all is of all steps: leave out the step')
   const { directory, step: wanted } = await place(named, runsDirectory(options, context))
   const { state } = await readRun(directory)
+  if (wanted !== undefined && isBesideStep(wanted)) {
+    const shown = await besideLog(directory, { name: wanted, attempt })
+    if (context.json) context.stdout(`${JSON.stringify(await documentOf(directory, [shown]))}\n`)
+    else await print(shown, { directory, raw, isOnly: true, context })
+    return 0
+  }
   const step = wanted === undefined ? undefined : findNamedStep(stepsOf(state), wanted)
   if (follow) {
     const from = all ? undefined : (step ?? currentStep(state))
