@@ -1,7 +1,7 @@
 /** What an administrator's day does to a lab that stands: things disappear, bytes change. The next session notices, and mends no more than that. */
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'
-import { open, readdir, rm, stat } from 'node:fs/promises'
+import { open, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { signalProcess } from '../../src/host/processes.ts'
@@ -91,4 +91,11 @@ test('what disappears is made again and nothing else; a damaged byte is named by
   await rm(join(lab, 'archive'), { recursive: true })
   const collected = await resume('--rerun', '06-mirror-images/collect')
   assert.equal(collected.status, 0, collected.stdout + collected.stderr)
+
+  const file = join(cwd, 'sallyport.yaml')
+  await writeFile(file, (await readFile(file, 'utf8')).replace(':8443/', ':9443/'))
+  const moved = await resume()
+  assert.equal(moved.status, 0, moved.stdout + moved.stderr)
+  const conf = await readFile(join(lab, 'workspace', 'mirror.flt.lab.test-9443-ocp', 'node-registries.conf'), 'utf8')
+  assert.ok(conf.includes(':9443/') && !conf.includes(':8443/'), 'nodes are not led to the mirror that was')
 })

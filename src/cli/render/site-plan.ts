@@ -14,7 +14,7 @@ const marks: Readonly<Record<PlanStepView['doing'], string>> = {
 
 const columns = 118
 
-/** @param run undefined for a new one: there it goes without saying that nothing has run yet */
+/** @param run undefined for a new one */
 export function sitePlanLines(steps: readonly PlanStepView[], run: string | undefined): readonly string[] {
   const [doings, sides, ids] = [
     steps.map(({ doing }) => marks[doing]),
@@ -25,7 +25,7 @@ export function sitePlanLines(steps: readonly PlanStepView[], run: string | unde
     const { doing, where = '', step: id } = step
     const start = [marks[doing].padEnd(doings ?? 0), where.padEnd(sides ?? 0), id.padEnd(ids ?? 0)].join('  ')
     const below = doing === 'run' || doing === 'elsewhere' ? belowOf(step) : []
-    return [`  ${start}  ${factsOf(step, run)}`, ...below.map((line) => `  ${' '.repeat(start.length)}    ${line}`)]
+    return [`  ${start}  ${factsOf(step)}`, ...below.map((line) => `  ${' '.repeat(start.length)}    ${line}`)]
   })
   const [writesToRun, writesHere] = ['run:', 'site:'].map((base) => {
     return steps.some(({ expected }) => expected?.files?.some((file) => file.startsWith(base)))
@@ -37,9 +37,10 @@ export function sitePlanLines(steps: readonly PlanStepView[], run: string | unde
   return [...lines, ...(legend.length > 0 ? ['', `  ${legend.join('; ')}`] : []), ...valueLines(steps)]
 }
 
-function factsOf({ title, why, doing, usualMs, expected }: PlanStepView, run: string | undefined): string {
+function factsOf({ title, why, doing, usualMs, expected }: PlanStepView): string {
   const { bytes, diskBytes } = expected ?? {}
-  const isUsual = doing === 'elsewhere' || (doing === 'run' && run === undefined && why === 'it has not run yet')
+  // Said by the mark, or by the column of the side.
+  const isUsual = doing === 'elsewhere' || doing === 'keep' || (doing === 'run' && why === 'it has not run yet')
   return [
     title,
     ...(isUsual ? [] : [why]),

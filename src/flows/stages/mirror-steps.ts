@@ -89,6 +89,12 @@ export function arrivalStep(parts: StageParts) {
   })
 }
 
+/** One for each mirror: what leads nodes to one that was named here before would lead them there still. */
+function workspaceOf(parts: StageParts): string {
+  const name = parts.site.mirror?.registry.replaceAll(/[:/]/g, '-') ?? ''
+  return `${contentPlace(parts, 'workspace')}/${name}`
+}
+
 function arrivalHint({ openLab }: StageParts, run: string, directory: string): string {
   const again = `${collectAgain(run)} anew`
   if (openLab !== undefined) return `${again}.`
@@ -113,11 +119,11 @@ export function loadStep(parts: StageParts) {
     output: Loaded,
     expect: () => {
       const { notes: _, ...size } = contentSize(parts)
-      return Promise.resolve({ files: [contentPlace(parts, 'workspace')], ...size })
+      return Promise.resolve({ files: [workspaceOf(parts)], ...size })
     },
     policy: patiently,
     async apply({ collected, mirror, credentials, release }, context) {
-      const workspace = contentPlace(parts, 'workspace')
+      const workspace = workspaceOf(parts)
       const directory = pathAt(parts, context, workspace)
       const to = [...mirrorWords(parts, context, { mirror, credentials }), '--quiet']
       const from = `file://${pathAt(parts, context, collected.archive)}`
