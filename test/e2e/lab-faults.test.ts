@@ -1,13 +1,13 @@
 /** What an administrator's day does to a lab that stands: things disappear, bytes change. The next session notices, and mends no more than that. */
 import assert from 'node:assert/strict'
-import { execFileSync } from 'node:child_process'
 import { open, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { signalProcess } from '../../src/host/processes.ts'
+import { must } from '../../src/provision/lab/lab-programs.ts'
 import { markedProcesses } from '../../src/provision/lab/marked-processes.ts'
 import { runIds } from '../../src/workflow/known-runs.ts'
-import { canHaveLab } from '../../testkit/lab.ts'
+import { canHaveLab, labHost } from '../../testkit/lab.ts'
 import { peer } from '../../testkit/peers.ts'
 import { runCli } from '../../testkit/run-cli.ts'
 import { tempDir } from '../../testkit/temp-dir.ts'
@@ -66,7 +66,7 @@ test('what disappears is made again and nothing else; a damaged byte is named by
   const resume = (...words: string[]) => runCli(['resume', ...words], { cwd })
   const id = `flt-${run.slice(-4)}`
 
-  execFileSync('ip', ['netns', 'delete', `sallyport-${id}-closed`])
+  await must(labHost, ['ip', 'netns', 'delete', `sallyport-${id}-closed`])
   const server = (await markedProcesses(id)).find(({ name }) => name === 'mirror')
   assert.ok(server)
   signalProcess(server.pid, 'SIGKILL')
