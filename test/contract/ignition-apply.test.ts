@@ -255,3 +255,14 @@ test('generated configs, with children and in a system with files and links, hav
   t.diagnostic(`${counts.accepted} accepted, ${counts.refused} refused by both`)
   assert.ok(counts.accepted > 20 && counts.refused > 5, JSON.stringify(counts))
 })
+
+test('a link that comes to its end by an absolute one belongs to root, as one that is absolute itself', async (t) => {
+  const compare = await comparing(t)
+  if (!compare) return
+  const links = [
+    { path: '/etc/hosts', target: '/home/deep', overwrite: true, user: { name: 'root' }, group: { name: 'root' } },
+    { path: '/etc/hosts-link', target: 'hosts', overwrite: true },
+  ]
+  const { isAccepted } = await compare({ ignition: { version: '3.0.0' }, storage: { links } })
+  assert.ok(isAccepted)
+})

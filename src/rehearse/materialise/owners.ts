@@ -10,6 +10,9 @@ import { KnownError } from '../../errors/known-error.ts'
 import type { StorageNode } from '../../ignition/config.ts'
 import type { RootedTree } from './rooted-tree.ts'
 
+/** As Linux follows them (path_resolution(7)). */
+const mostHops = 40
+
 export class Owners {
   readonly #tree: RootedTree
   readonly #isIgnored: boolean
@@ -41,22 +44,22 @@ export class Owners {
   }
 
   /**
-   * A link belongs to who owns what it leads to, as Ignition asks `stat` and not `lstat`. An absolute link it would follow on the
-   * machine that it runs on, where what is meant is not there or belongs to root.
+   * A link belongs to who owns what it leads to, as Ignition asks `stat` and not `lstat`. An absolute link, also one on the
+   * way, it would follow on the machine that it runs on, where what is meant is not there or belongs to root.
    */
   async #statDefault(resolved: string): Promise<{ readonly uid: number; readonly gid: number }> {
-    const there = await this.#tree.stat(resolved)
     const root = { uid: 0, gid: 0 }
-    if (!there) return root
-    if (!there.isSymbolicLink()) return { uid: Number(there.uid), gid: Number(there.gid) }
-    if (isAbsolute(await readlink(await this.#tree.place(resolved)))) return root
+    let at = resolved
+    for (let hop = 0; hop < mostHops; hop += 1) {
+      const there = await this.#tree.stat(at)
+      if (!there) return root
+      if (!there.isSymbolicLink()) return { uid: Number(there.uid), gid: Number(there.gid) }
+      const target = await readlink(await this.#tree.place(at))
+      if (isAbsolute(target)) return root
+      at = await this.#tree.resolve(posix.join(posix.dirname(at), target))
+    }
     // One that leads to itself belongs to nobody else either.
-    const end = await this.#tree.resolveWhole(resolved).catch((error: unknown) => {
-      if (error instanceof KnownError) return undefined
-      throw error
-    })
-    const target = end === undefined ? undefined : await this.#tree.stat(end)
-    return target ? { uid: Number(target.uid), gid: Number(target.gid) } : root
+    return root
   }
 
   async #idOf(
