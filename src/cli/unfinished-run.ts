@@ -5,7 +5,7 @@ import { readRun, runIds } from '../workflow/known-runs.ts'
 import { type RunDirectory, runDirectory } from '../workflow/run-directory.ts'
 import { hasSucceeded, isTakenDown } from '../workflow/run-status.ts'
 
-/** The last run of the same, where it is not over. */
+/** The last run of the same, where it is not over: one that succeeded is gone on with as long as what it made stands. */
 export async function unfinishedRun(runs: string, definition: RunDefinition): Promise<RunDirectory | undefined> {
   for (const id of [...(await runIds(runs))].reverse()) {
     const directory = runDirectory(runs, id)
@@ -20,7 +20,8 @@ export async function unfinishedRun(runs: string, definition: RunDefinition): Pr
 }
 
 function isFinished(state: RunState): boolean {
-  return state.session?.outcome === 'succeeded' && hasSucceeded(state)
+  const stands = [...state.undo.values()].some(({ status }) => status !== 'done')
+  return state.session?.outcome === 'succeeded' && hasSucceeded(state) && !stands
 }
 
 /** undefined for a run of something else, and for one that cannot be read: it is in nobody's way. */

@@ -112,6 +112,8 @@ test('all ten stages run on a lab, through two kills, and leave nothing behind',
 
   const lab = labOf(events)
   assert.notDeepEqual(await remainsOfLab(lab), [], 'the lab stands until it is taken down')
+  const more = await runCli(['run', 'disconnected', '--json'], { cwd: site.directory })
+  assert.equal(JSON.parse(more.stdout).run, run, 'what stands is gone on with, and no second lab is begun')
   const down = await runCli(['run', 'teardown', run], { cwd: site.directory })
   assert.equal(down.status, 0, down.stderr + down.stdout)
   assert.deepEqual(await remainsOfLab(lab), [])
