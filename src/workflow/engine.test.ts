@@ -157,6 +157,25 @@ test('a secret of an output is kept in a file, named in the journal, and taken o
   assert.match(written[1] ?? '', /the password is \*\*\*/)
 })
 
+test('an undo record that a script left before a crash is read without the secrets that the run has made', async (t) => {
+  const { run, runs } = await place(t)
+  const directory = runDirectory(runs, '20260101T000000-test')
+  const give = placed('give', {
+    secretOutput: ['password'],
+    output: z.object({ password: z.string() }),
+    apply: async () => ({ password: 'hunter2-hunter2' }),
+  })
+  const workflow = { ...recordingWorkflow([], []), steps: [give] }
+  await run(workflow)
+  await writeFile(join(directory.undoInbox, '1-1.undo'), 'test/give/1\0curl\0-u\0me:hunter2-hunter2\0https://api\0')
+  const { state } = await run(workflow)
+  assert.deepEqual(
+    [...state.undo.values()].map(({ record }) => record.values),
+    [{ secret: 'undo-1' }],
+  )
+  assert.ok(!(await readFile(directory.journal, 'utf8')).includes('hunter2'))
+})
+
 test('an output that has a secret where none is declared fails the step', async (t) => {
   const { run } = await place(t)
   const leak = placed('leak', {

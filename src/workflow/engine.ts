@@ -246,6 +246,7 @@ class Session {
     } else if (!hasSameSteps(this.#state, steps) || this.#state.version !== version) {
       await this.#write({ type: 'run.redefined', steps, version })
     }
+    for (const secret of await this.#store.made()) this.#secrets.add(secret)
     await host.endOrphans(`${this.#directory.id}/`)
     const running = [...this.#state.steps.values()].filter(({ status }) => status === 'running')
     await this.#steps.recover(running, this.#workflow)
@@ -253,7 +254,6 @@ class Session {
     const said = { workflow: this.#workflow, state: this.#state, by: host.machine.user }
     const instructions = instructionEvents(request, said)
     await this.#write({ type: 'session.started', ...host.machine, asked: request.asked })
-    for (const secret of await this.#store.made()) this.#secrets.add(secret)
     for (const event of instructions) await this.#write(event)
     if ((request.mode ?? 'forward') === 'forward' && !this.#state.isTearingDown) {
       await this.#steps.lookAgain(this.#workflow, request.sites)
