@@ -1,8 +1,8 @@
 import { readFile } from 'node:fs/promises'
-import { basename, dirname, join, resolve } from 'node:path'
+import { basename, dirname, join } from 'node:path'
 import { loadSite, type SiteConfig } from '../config/site-configuration.ts'
+import { readSiteSecret, type SecretPlace } from '../config/site-secret-values.ts'
 import { hasSystemCode, KnownError } from '../errors/known-error.ts'
-import type { Env } from '../host/env.ts'
 import { aimedSteps } from '../workflow/aimed-steps.ts'
 import type { SecretLookup } from '../workflow/secret-store.ts'
 import type { DefinitionKind, OpenHost } from './run-definition.ts'
@@ -63,26 +63,12 @@ function partsOf(site: SiteConfig, file: string, { clock, log, env, self, user }
   return { ...parts, openLab: (context) => openLabOf({ site, user, host: { env, clock } }, context) }
 }
 
-interface SecretPlace {
-  readonly directory: string
-  readonly env: Env
-}
-
 /** Secrets stand where `sallyport.yaml` says, and are read when a step asks for them. */
-function secretsOf({ secrets }: SiteConfig, { directory, env }: SecretPlace): SecretLookup {
+function secretsOf(site: SiteConfig, place: SecretPlace): SecretLookup {
   return async (name) => {
-    const place = secrets[name]
-    if (place?.env !== undefined) return env[place.env]
-    if (place?.file === undefined) return undefined
-    const path = resolve(directory, place.file)
-    try {
-      return (await readFile(path, 'utf8')).trimEnd()
-    } catch (cause) {
-      throw new KnownError('SECRET_ABSENT', `The secret ${name} cannot be read from ${path}`, {
-        details: { secret: name, file: path },
-        cause,
-      })
-    }
+    const found = await readSiteSecret(site, name, place)
+    if (found === undefined || 'value' in found) return found?.value
+    throw new KnownError('SECRET_ABSENT', `The secret ${name}: ${found.why}`, { details: { secret: name } })
   }
 }
 
