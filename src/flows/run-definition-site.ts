@@ -1,7 +1,8 @@
 import { readFile } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
-import { loadSite, type SiteConfig } from '../config/site-configuration.ts'
-import { readSiteSecret, type SecretPlace } from '../config/site-secret-values.ts'
+import { type LoadedSite, loadSite, type SiteConfig } from '../config/site-configuration.ts'
+import { readSiteSecret, readSiteSecrets, type SecretPlace } from '../config/site-secret-values.ts'
+import type { Finding } from '../errors/finding.ts'
 import { hasSystemCode, KnownError } from '../errors/known-error.ts'
 import { aimedSteps } from '../workflow/aimed-steps.ts'
 import type { SecretLookup } from '../workflow/secret-store.ts'
@@ -42,15 +43,16 @@ export const siteKind: DefinitionKind<SiteDefinition> = {
     const loaded = loadSite({ file: definition.file, text: definition.text })
     const parts = partsOf(loaded.site, definition.file, host)
     const workflow = disconnectedWorkflow(parts)
+    const place = { directory: dirname(definition.file), env: host.env }
     return {
       workflow,
       definition,
       from: isThere ? 'source' : 'copy',
-      secrets: secretsOf(loaded.site, { directory: dirname(definition.file), env: host.env }),
+      secrets: secretsOf(loaded.site, place),
       asksTeardown: loaded.site.teardown === 'ask',
       preflight: async (aim = {}) => {
         const lab = await labPreflight(parts, aimedSteps(workflow, aim))
-        return [...loaded.findings, ...workflow.findings, ...lab]
+        return [...loaded.findings, ...workflow.findings, ...lab, ...(await absentSecrets(loaded, place))]
       },
       parameters: (step) => siteParameters(loaded, step),
     }
@@ -61,6 +63,18 @@ function partsOf(site: SiteConfig, file: string, { clock, log, env, self, user }
   const parts = { site, directory: dirname(file), self, clock, log, env, user }
   if (site.platform.lab === undefined) return { ...parts, openLab: undefined }
   return { ...parts, openLab: (context) => openLabOf({ site, user, host: { env, clock } }, context) }
+}
+
+/** A warning: the other side may be the one that has them, and needs them. */
+async function absentSecrets({ site, file: { placeOf } }: LoadedSite, place: SecretPlace): Promise<readonly Finding[]> {
+  const { missing } = await readSiteSecrets(site, place)
+  return [...missing].map(([name, why]) => ({
+    id: 'site.secret-absent',
+    severity: 'warning',
+    summary: `secrets.${name} is not here: ${why}`,
+    remedy: 'Put it there before the step that needs it, or run that step on the side that has it.',
+    where: placeOf(['secrets', name], 'key'),
+  }))
 }
 
 /** Secrets stand where `sallyport.yaml` says, and are read when a step asks for them. */

@@ -55,6 +55,15 @@ test('the plan of a lab is a screen: what each step is, what it writes and moves
   assert.ok(verbose.stdout.split('mirror.registry=').length > 4, 'under each step that goes by it')
 })
 
+test('a secret that is not there is told with its line before a run begins', async (t) => {
+  const directory = await newSite(t, '--platform', 'none')
+  const { stdout } = await runCli(['plan', 'disconnected', '--json'], { cwd: directory })
+  const { findings } = JSON.parse(stdout) as { findings: { id: string; where?: { line?: number } }[] }
+  const lines = (await readFile(join(directory, 'sallyport.yaml'), 'utf8')).split('\n')
+  const found = findings.find(({ id }) => id === 'site.secret-absent')
+  assert.equal(found?.where?.line, lines.lastIndexOf('  pullSecret:') + 1)
+})
+
 test('the plan of a site says what is skipped and why, what people do, and how to learn the bytes', async (t) => {
   const directory = await newSite(t, '--platform', 'none')
   const { stdout } = await runCli(['plan', 'disconnected'], { cwd: directory })
