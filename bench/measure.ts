@@ -59,3 +59,38 @@ export class Cleanups {
     for (let action = this.#actions.pop(); action; action = this.#actions.pop()) await action()
   }
 }
+
+export interface Contender {
+  readonly name: string
+  readonly command: readonly string[]
+}
+
+/** All of them in turn, so many times; the first that fails ends it. */
+export async function measureInTurn(
+  contenders: readonly Contender[],
+  runs: number,
+): Promise<ReadonlyMap<string, readonly Measure[]>> {
+  const results = new Map<string, Measure[]>()
+  for (let run = 0; run < runs; run += 1) {
+    for (const { name, command } of contenders) {
+      const one = await measure(command)
+      if (one.failure !== undefined) throw new Error(`${name}: ${one.failure}`)
+      results.set(name, [...(results.get(name) ?? []), one])
+    }
+  }
+  return results
+}
+
+/** Medians as a table for RESULTS.md, ended by a line break. */
+export function measureTable(results: ReadonlyMap<string, readonly Measure[]>): string {
+  const row = ([name, all]: readonly [string, readonly Measure[]]) => {
+    const wall = all.map(({ wallSeconds }) => wallSeconds)
+    const span = `${Math.min(...wall).toFixed(2)}–${Math.max(...wall).toFixed(2)}`
+    const cpu = median(all.map(({ cpuSeconds }) => cpuSeconds)).toFixed(2)
+    const peak = median(all.map(({ peakMiB }) => peakMiB)).toFixed(0)
+    return `| ${name} | **${median(wall).toFixed(2)}** (${span}) | ${cpu} | ${peak} |`
+  }
+  return ['| what | wall s (min–max) | CPU s | peak MiB |', '|---|---|---|---|', ...[...results].map(row), ''].join(
+    '\n',
+  )
+}

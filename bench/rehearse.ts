@@ -14,7 +14,7 @@ import { formatReference } from '../src/oci/reference.ts'
 import { startBootstrapSite } from '../testkit/bootstrap-site.ts'
 import { peer } from '../testkit/peers.ts'
 import { tempDir } from '../testkit/temp-dir.ts'
-import { Cleanups, type Measure, measure, median } from './measure.ts'
+import { Cleanups, type Contender, measureInTurn, measureTable } from './measure.ts'
 
 const bundle = fileURLToPath(new URL('../dist/sallyport.js', import.meta.url))
 const sallyport = [process.execPath, '--max-semi-space-size=8', '--heap-growing-percent=15', bundle]
@@ -35,13 +35,6 @@ function widened(text: string): string {
     size += source.length
   }
   return JSON.stringify(document)
-}
-
-interface Contender {
-  readonly name: string
-  readonly command: readonly string[]
-  /** Exit status may be 1. */
-  readonly mayFind?: boolean
 }
 
 const cleanups = new Cleanups()
@@ -73,24 +66,7 @@ try {
         ]
       : []),
   ]
-  const results = new Map<string, Measure[]>()
-  for (let run = 0; run < runs; run += 1) {
-    for (const { name, command } of contenders) {
-      const one = await measure(command)
-      if (one.failure !== undefined) throw new Error(`${name}: ${one.failure}`)
-      results.set(name, [...(results.get(name) ?? []), one])
-    }
-  }
-  const row = ([name, all]: readonly [string, readonly Measure[]]) => {
-    const wall = all.map(({ wallSeconds }) => wallSeconds)
-    const span = `${Math.min(...wall).toFixed(2)}–${Math.max(...wall).toFixed(2)}`
-    const cpu = median(all.map(({ cpuSeconds }) => cpuSeconds)).toFixed(2)
-    const peak = median(all.map(({ peakMiB }) => peakMiB)).toFixed(0)
-    return `| ${name} | **${median(wall).toFixed(2)}** (${span}) | ${cpu} | ${peak} |`
-  }
-  process.stdout.write(
-    ['| what | wall s (min–max) | CPU s | peak MiB |', '|---|---|---|---|', ...[...results].map(row), ''].join('\n'),
-  )
+  process.stdout.write(measureTable(await measureInTurn(contenders, runs)))
 } finally {
   await cleanups.run()
 }

@@ -12,7 +12,7 @@ import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseArgs, promisify } from 'node:util'
 import { tempDir } from '../testkit/temp-dir.ts'
-import { Cleanups, type Measure, measure, median } from './measure.ts'
+import { Cleanups, type Contender, measureInTurn, measureTable, median } from './measure.ts'
 
 const here = fileURLToPath(new URL('..', import.meta.url))
 const standard = join(here, '../shared/data/step-registry/full-2024-07/ci-operator/step-registry')
@@ -62,33 +62,19 @@ try {
     '--registry',
     root,
   ]
-  const contenders = new Map<string, readonly string[]>([
-    ['sallyport steps validate', validate],
-    ['the same, --without-scripts', [...validate, '--without-scripts']],
-    ['python3, PyYAML CSafeLoader: parsing only', ['python3', '-c', peerProgram, root]],
-  ])
   const hasPeer = await promisify(execFile)('python3', ['-c', 'import yaml; yaml.CSafeLoader']).then(
     () => true,
     () => false,
   )
-  if (!hasPeer) contenders.delete('python3, PyYAML CSafeLoader: parsing only')
-  const results = new Map<string, Measure[]>()
-  for (let run = 0; run < Number(values.runs); run += 1) {
-    for (const [name, command] of contenders) {
-      const one = await measure(command)
-      if (one.failure !== undefined) throw new Error(`${name}: ${one.failure}`)
-      results.set(name, [...(results.get(name) ?? []), one])
-    }
-  }
-  const row = ([name, all]: readonly [string, readonly Measure[]]) => {
-    const wall = all.map(({ wallSeconds }) => wallSeconds)
-    const span = `${Math.min(...wall).toFixed(2)}–${Math.max(...wall).toFixed(2)}`
-    const cpu = median(all.map(({ cpuSeconds }) => cpuSeconds)).toFixed(2)
-    const peak = median(all.map(({ peakMiB }) => peakMiB)).toFixed(0)
-    return `| ${name} | **${median(wall).toFixed(2)}** (${span}) | ${cpu} | ${peak} |`
-  }
-  const head = ['| what | wall s (min–max) | CPU s | peak MiB |', '|---|---|---|---|']
-  process.stdout.write([...head, ...[...results].map(row), ''].join('\n'))
+  const contenders: readonly Contender[] = [
+    { name: 'sallyport steps validate', command: validate },
+    { name: 'the same, --without-scripts', command: [...validate, '--without-scripts'] },
+    ...(hasPeer
+      ? [{ name: 'python3, PyYAML CSafeLoader: parsing only', command: ['python3', '-c', peerProgram, root] }]
+      : []),
+  ]
+  const results = await measureInTurn(contenders, Number(values.runs))
+  process.stdout.write(measureTable(results))
   const own = results.get('sallyport steps validate') ?? []
   const isSlow = median(own.map(({ wallSeconds }) => wallSeconds)) > limits.wallSeconds
   const isLarge = median(own.map(({ peakMiB }) => peakMiB)) > limits.peakMiB

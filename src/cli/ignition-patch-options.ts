@@ -1,9 +1,11 @@
 /** The flags that say the same as a patch file. */
+
 import { basename, resolve } from 'node:path'
 import { type Command, InvalidArgumentError } from 'commander'
 import type { PatchSource } from '../config/ignition-patch.ts'
 import type { IgnitionPatchFile } from '../config/ignition-patch-schema.ts'
 import { readTextFile } from '../config/yaml-document.ts'
+import { collect } from './repeated-values.ts'
 
 type Pair = readonly [name: string, value: string]
 
@@ -77,10 +79,6 @@ async function unitOf(path: string, cwd: string): Promise<NonNullable<IgnitionPa
 function fileOf([path, value]: Pair): NonNullable<IgnitionPatchFile['files']>[number] {
   const [, file = value, mode] = /^(.+):(0?[0-7]{3})$/.exec(value) ?? []
   return { path, file, ...(mode !== undefined && { mode }) }
-}
-
-function collect(value: string, before: readonly string[] = []): readonly string[] {
-  return [...before, value]
 }
 
 function collectPair(value: string, before: readonly Pair[] = []): readonly Pair[] {

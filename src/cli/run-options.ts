@@ -1,10 +1,12 @@
 /** Which steps of a run are asked for, and what of its teardown. */
+
 import { type Command, InvalidArgumentError, Option } from 'commander'
 import { nearest } from '../config/nearest.ts'
 import { KnownError } from '../errors/known-error.ts'
 import type { Site } from '../journal/events.ts'
 import type { SessionRequest } from '../workflow/engine.ts'
 import { findStep, type TeardownPolicy, type Workflow } from '../workflow/workflow.ts'
+import { collect } from './repeated-values.ts'
 
 export interface StepOptions {
   readonly from?: string
@@ -115,10 +117,6 @@ export function askedWords(options: Readonly<Record<string, unknown>> | StepOpti
       ? Object.keys(value).map((each) => `${flag} ${each}`)
       : [`${flag} ${String(value)}`]
   })
-}
-
-function collect(value: string, before: readonly string[] = []): readonly string[] {
-  return [...before, value]
 }
 
 const sites: readonly Site[] = ['connected', 'bastion', 'closed']

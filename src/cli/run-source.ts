@@ -1,11 +1,13 @@
 /** The options that say what a run is made from. */
+
 import { resolve } from 'node:path'
-import { type Command, InvalidArgumentError, Option } from 'commander'
+import { type Command, Option } from 'commander'
 import { KnownError } from '../errors/known-error.ts'
 import type { RunDefinition } from '../flows/run-definition.ts'
 import { defineRegistryRun, type RegistryOptions } from '../flows/run-definition-registry.ts'
 import { defineSiteRun } from '../flows/run-definition-site.ts'
 import type { CliContext } from './context.ts'
+import { collectNamed } from './repeated-values.ts'
 
 type Pairs = Readonly<Record<string, string>>
 
@@ -29,13 +31,13 @@ export function addSourceOptions(command: Command): Command {
   return command
     .option('--registry <dir>', 'step registry that the workflow is of: ci-operator/step-registry of openshift/release')
     .option('-f, --file <file>', 'the site, for the built-in workflow (default: sallyport.yaml)')
-    .option('--env <name=value>', 'a value for a parameter, above all others; again for another', collectPair)
+    .option('--env <name=value>', 'a value for a parameter, above all others; again for another', collectNamed)
     .option('--cluster-profile <dir>', 'what scripts see as CLUSTER_PROFILE_DIR')
     .option('--cluster-type <type>', 'aws, gcp, … (default: what the registry says of the profile)')
-    .option('--leased-resource <variable=value>', 'what a pool would lease; again for another', collectPair)
-    .option('--dependency <name=image>', 'a pull specification, by variable or name; again for another', collectPair)
-    .option('--release-image <name=image>', 'a release: latest, initial, …; again for another', collectPair)
-    .option('--credential <name=dir>', 'the files of a credential; again for another', collectPair)
+    .option('--leased-resource <variable=value>', 'what a pool would lease; again for another', collectNamed)
+    .option('--dependency <name=image>', 'a pull specification, by variable or name; again for another', collectNamed)
+    .option('--release-image <name=image>', 'a release: latest, initial, …; again for another', collectNamed)
+    .option('--credential <name=dir>', 'the files of a credential; again for another', collectNamed)
     .option('--allow-missing-credentials', 'run steps although what they mount is not there')
     .option('--cli-dir <dir>', 'where oc is, for steps that say cli')
     .addOption(new Option('--container <engine>', 'run each script in a container').choices(['podman']))
@@ -95,10 +97,4 @@ const everyStep = ''
 function collectImage(text: string, before: Pairs = {}): Pairs {
   const at = /^[^/]+=/.test(text) ? text.indexOf('=') : -1
   return { ...before, [at < 0 ? everyStep : text.slice(0, at)]: text.slice(at + 1) }
-}
-
-function collectPair(text: string, before: Pairs = {}): Pairs {
-  const at = text.indexOf('=')
-  if (at < 1) throw new InvalidArgumentError('It has to be NAME=VALUE.')
-  return { ...before, [text.slice(0, at)]: text.slice(at + 1) }
 }

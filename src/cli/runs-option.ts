@@ -1,5 +1,6 @@
 import { join, resolve } from 'node:path'
 import type { Command } from 'commander'
+import { shellQuote } from '../workflow/shell-quote.ts'
 import type { CliContext } from './context.ts'
 
 export interface RunsOption {
@@ -13,7 +14,7 @@ export function addRunsOption(command: Command): Command {
 /** As it has to stand in a command that this one tells to type next; empty where it need not. */
 export function runsFlag({ runs }: RunsOption): string {
   if (runs === undefined) return ''
-  return ` --runs ${/^[\w./:@-]+$/.test(runs) ? runs : `'${runs.replaceAll("'", "'\\''")}'`}`
+  return ` --runs ${shellQuote(runs)}`
 }
 
 /** Absolute. */

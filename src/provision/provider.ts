@@ -5,9 +5,10 @@
  * read again days later by a process that knows nothing else.
  */
 
+import type { Site } from '../journal/events.ts'
+
 /** Where a command runs: beside the Internet, on the host that is on both networks, behind the gap. */
-export const sites = ['connected', 'bastion', 'closed'] as const
-export type Site = (typeof sites)[number]
+export const sites = ['connected', 'bastion', 'closed'] as const satisfies readonly Site[]
 
 /** All that is needed to undo one thing. Never holds a secret. */
 export interface UndoRecord {

@@ -1,5 +1,6 @@
 import { KnownError } from '../errors/known-error.ts'
 import type { UndoRecord } from '../journal/events.ts'
+import { shellQuote } from './shell-quote.ts'
 
 /** The kind of what a script registers: a command that takes it away. */
 export const undoCommandKind = 'script.command'
@@ -14,7 +15,7 @@ export function undoRecorderScript(inbox: string): string {
 # Registers a command that takes away what the caller makes next: ${'$'}SALLYPORT_UNDO COMMAND [ARGUMENT...]
 set -eu
 [ "$#" -gt 0 ] || { echo "usage: \\$SALLYPORT_UNDO COMMAND [ARGUMENT...]" >&2; exit 64; }
-file='${inbox.replaceAll("'", "'\\''")}'/$(date +%s%N)-$$
+file=${shellQuote(inbox)}/$(date +%s%N)-$$
 umask 077
 printf '%s\\0' "$SALLYPORT_STEP" "$@" >"$file.new"
 sync "$file.new" 2>/dev/null || sync

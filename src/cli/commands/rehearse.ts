@@ -1,4 +1,5 @@
 /** `rehearse`: would a host that boots from this config come up, in the network as it is now. */
+
 import { isIP } from 'node:net'
 import { resolve } from 'node:path'
 import { type Command, InvalidArgumentError, Option } from 'commander'
@@ -13,6 +14,7 @@ import type { CliContext } from '../context.ts'
 import { readDurationMs } from '../flag-values.ts'
 import { renderRehearsal } from '../render/rehearsal.ts'
 import { rehearsalPage } from '../render/rehearsal-page.ts'
+import { collect } from '../repeated-values.ts'
 import { version } from '../version.ts'
 
 type Pair = readonly [name: string, address: string]
@@ -104,10 +106,6 @@ function follow({ isTerminal, json, stderr, emitEvent, clock }: CliContext): (na
     emitEvent?.({ at: clock.now(), type: 'rehearse.unit', unit: name, outcome })
     if (isTerminal && !json) stderr(`\r\u001b[K${outcome === 'started' ? `running ${name}` : ''}`)
   }
-}
-
-function collect(value: string, before: readonly string[] = []): readonly string[] {
-  return [...before, value]
 }
 
 function collectPair(value: string, before: readonly Pair[] = []): readonly Pair[] {

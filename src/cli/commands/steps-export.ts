@@ -1,6 +1,7 @@
 /** `steps export`: a workflow for those who have no sallyport where it is to run. */
+
 import { resolve } from 'node:path'
-import { type Command, InvalidArgumentError, Option } from 'commander'
+import { type Command, Option } from 'commander'
 import { KnownError } from '../../errors/known-error.ts'
 import { writeStaged } from '../../store/staged-write.ts'
 import { exportableFromRegistry } from '../../workflow/export/exportable-from-registry.ts'
@@ -15,6 +16,7 @@ import type { CommandHost } from '../command-host.ts'
 import type { CliContext } from '../context.ts'
 import { tellFindings } from '../render/findings.ts'
 import { count } from '../render/quantities.ts'
+import { collectNamed } from '../repeated-values.ts'
 import { addStepRegistryOptions, openStepRegistry, type StepRegistryOptions } from '../step-registry-access.ts'
 import { requireWorkflow } from '../step-registry-names.ts'
 
@@ -49,18 +51,12 @@ export function define(command: Command, host: CommandHost): void {
     .addOption(new Option('--to <form>', 'tekton, jobs or shell').choices(exportForms).makeOptionMandatory())
     .option('-o, --output <file>', 'where to (default: standard output)')
     .option('--from <step>', 'leave out what stands before this step; post is always there')
-    .option('--env <name=value>', 'a value for a parameter, above all others; again for another', collect)
-    .option('--image <name=pullspec>', 'the image for steps that say "from: NAME"; again for another', collect)
+    .option('--env <name=value>', 'a value for a parameter, above all others; again for another', collectNamed)
+    .option('--image <name=pullspec>', 'the image for steps that say "from: NAME"; again for another', collectNamed)
     .addHelpText('after', details)
     .action(async (workflow: string, options: Options) => {
       host.done(await exportWorkflow(workflow, options, host.context()))
     })
-}
-
-function collect(text: string, before: Values = {}): Values {
-  const at = text.indexOf('=')
-  if (at < 1) throw new InvalidArgumentError('It has to be NAME=VALUE.')
-  return { ...before, [text.slice(0, at)]: text.slice(at + 1) }
 }
 
 const writers: Readonly<Record<ExportForm, (workflow: ExportableWorkflow) => string>> = {

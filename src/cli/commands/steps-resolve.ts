@@ -1,6 +1,7 @@
 /** `steps resolve`: the flat list of steps that a workflow or a test is, and who decides each value. */
+
 import { resolve } from 'node:path'
-import { type Command, InvalidArgumentError } from 'commander'
+import type { Command } from 'commander'
 import { readTextFile } from '../../config/yaml-document.ts'
 import { KnownError } from '../../errors/known-error.ts'
 import { checkTests } from '../../workflow/step-registry/check-test.ts'
@@ -18,6 +19,7 @@ import type { CliContext } from '../context.ts'
 import { renderFindings } from '../render/findings.ts'
 import { stepProvenance } from '../render/steps-provenance.ts'
 import { renderResolution } from '../render/steps-resolution.ts'
+import { collectNamed } from '../repeated-values.ts'
 import { addStepRegistryOptions, openStepRegistry, type StepRegistryOptions } from '../step-registry-access.ts'
 import { requireWorkflow } from '../step-registry-names.ts'
 
@@ -48,17 +50,11 @@ export function define(command: Command, host: CommandHost): void {
   addStepRegistryOptions(command)
     .option('--config <file>', 'a ci-operator config, instead of a workflow')
     .option('--test <name>', 'one test of that config')
-    .option('--env <name=value>', 'a value for a parameter, above all others; again for another', collectEnv)
+    .option('--env <name=value>', 'a value for a parameter, above all others; again for another', collectNamed)
     .addHelpText('after', details)
     .action(async (workflow: string | undefined, options: Options) => {
       host.done(await run(workflow, options, host.context()))
     })
-}
-
-function collectEnv(text: string, before: Readonly<Record<string, string>> = {}): Readonly<Record<string, string>> {
-  const at = text.indexOf('=')
-  if (at < 1) throw new InvalidArgumentError('It has to be NAME=VALUE.')
-  return { ...before, [text.slice(0, at)]: text.slice(at + 1) }
 }
 
 async function run(workflow: string | undefined, options: Options, context: CliContext): Promise<number> {

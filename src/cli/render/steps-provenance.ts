@@ -1,5 +1,6 @@
 /** Of each resolved step, where it stands and who decided its values. */
-import type { ParameterOrigin, Phase, ResolvedWorkflow } from '../../workflow/step-registry/model.ts'
+import type { Phase } from '../../journal/events.ts'
+import type { ParameterOrigin, ResolvedWorkflow } from '../../workflow/step-registry/model.ts'
 
 interface Provenance {
   readonly as: string

@@ -1,10 +1,12 @@
 /** Stages 03 and 04 on the connected side: which release it is, the right to pull it, and its tools. */
+
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { z } from 'zod'
 import { KnownError } from '../../errors/known-error.ts'
 import { parseReference, repositoryName } from '../../oci/reference.ts'
 import { parseAuthFile } from '../../remote/auth-file-format.ts'
+import { shellQuote } from '../../workflow/shell-quote.ts'
 import { defineStep, type StepContext } from '../../workflow/step.ts'
 import { ToolsMade } from './bastion-outputs.ts'
 import { tellReaders } from './credential-steps.ts'
@@ -129,5 +131,5 @@ export function toolsStep(parts: StageParts) {
 }
 
 function selfScript({ self }: StageParts): string {
-  return `#!/bin/sh\nexec ${self.map((word) => `'${word.replaceAll("'", "'\\''")}'`).join(' ')} "$@"\n`
+  return `#!/bin/sh\nexec ${self.map(shellQuote).join(' ')} "$@"\n`
 }

@@ -1,5 +1,6 @@
 /** The network of a lab: three namespaces, two cables, and a third cable that leads nowhere. */
-import { type Making, type Site, sites } from '../provider.ts'
+import type { Site } from '../../journal/events.ts'
+import { type Making, sites } from '../provider.ts'
 import { configure, hasDevice, makeCable } from './cables.ts'
 import { labAddresses } from './lab-addresses.ts'
 import { hostsFiles, type LabPlan, labNames, namespaceName } from './lab-plan.ts'

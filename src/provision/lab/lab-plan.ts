@@ -1,6 +1,8 @@
 /** What a lab is called, and which site knows which name. Pure. */
+
 import { KnownError } from '../../errors/known-error.ts'
-import { type Site, type SiteNames, sites } from '../provider.ts'
+import type { Site } from '../../journal/events.ts'
+import { type SiteNames, sites } from '../provider.ts'
 import { labAddresses } from './lab-addresses.ts'
 
 export interface LabPlan {

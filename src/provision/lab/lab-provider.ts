@@ -1,8 +1,10 @@
 /** The platform `lab`: the three sites on one Linux machine, in namespaces, or all of them on 127.0.0.1. */
+
 import { chmod, mkdir, readFile, writeFile } from 'node:fs/promises'
 import { dirname, join, normalize } from 'node:path'
 import { hasSystemCode, KnownError } from '../../errors/known-error.ts'
 import { runStreamed } from '../../host/run-streamed.ts'
+import type { Site } from '../../journal/events.ts'
 import {
   type Evidence,
   type Making,
@@ -14,7 +16,6 @@ import {
   type ProxyOptions,
   type ResourceStatus,
   type ServingProcess,
-  type Site,
   type SiteCommand,
   type SiteServer,
   sites,

@@ -4,7 +4,8 @@
  * Source of the rules that an export keeps: openshift/ci-tools pkg/steps/multi_stage (pre, test, post; best effort; optional on
  * success) and cmd/entrypoint-wrapper (time-out, grace, environment).
  */
-import type { Phase, StepResources } from '../step-registry/model.ts'
+import type { Phase } from '../../journal/events.ts'
+import type { StepResources } from '../step-registry/model.ts'
 
 /** A variable of a step; without a value whoever starts the workflow has to give one. */
 export interface ExportableVariable {

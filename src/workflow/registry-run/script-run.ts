@@ -2,6 +2,7 @@ import { copyFile, mkdir, readdir, rename, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { hasSystemCode, KnownError } from '../../errors/known-error.ts'
 import { writeStaged } from '../../store/staged-write.ts'
+import { shellQuote } from '../shell-quote.ts'
 import type { CommandEnd, StepContext, UndoContext } from '../step.ts'
 import type { LiteralStep } from '../step-registry/model.ts'
 import { undoRecorderScript } from '../undo-request.ts'
@@ -148,12 +149,8 @@ async function writeUndoRecorder(undo: string, { places, image }: UndoPlace): Pr
   await writeProgram(recorder, undoRecorderScript(undo))
   if (image === undefined) return recorder
   const ofImage = join(places.root, 'record-undo')
-  await writeProgram(ofImage, `#!/bin/sh\nexec ${quoted(recorder)} ${quoted(imageMark + image)} "$@"\n`)
+  await writeProgram(ofImage, `#!/bin/sh\nexec ${shellQuote(recorder)} ${shellQuote(imageMark + image)} "$@"\n`)
   return ofImage
-}
-
-function quoted(text: string): string {
-  return `'${text.replaceAll("'", "'\\''")}'`
 }
 
 interface Execution {

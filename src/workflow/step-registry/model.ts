@@ -5,7 +5,7 @@
  * (openshift/ci-tools: pkg/api/types.go `LiteralTestStep`, `MultiStageTestConfiguration`).
  */
 
-export type Phase = 'pre' | 'test' | 'post'
+import type { Phase } from '../../journal/events.ts'
 
 export const phases = ['pre', 'test', 'post'] as const satisfies readonly Phase[]
 

@@ -1,5 +1,6 @@
 /** Lists of steps made flat, with the value of every parameter (openshift/ci-tools: pkg/registry/resolver.go). */
-import type { LiteralStep, ParameterOrigin, Phase, ResolvedStep, StepParameter } from './model.ts'
+import type { Phase } from '../../journal/events.ts'
+import type { LiteralStep, ParameterOrigin, ResolvedStep, StepParameter } from './model.ts'
 import {
   chainRecord,
   decideDependency,

@@ -1,7 +1,8 @@
 /** A workflow as Jobs of Kubernetes, with the script that runs them in order (docs/export.md). */
+
+import { shellQuote } from '../../shell-quote.ts'
 import { hereDocumentEnd } from '../container-script.ts'
 import { type ExportableWorkflow, givenVariables } from '../exportable-workflow.ts'
-import { shellQuote } from '../shell/shell-quote.ts'
 import { stepFlags } from '../step-flags.ts'
 import { yamlDocuments } from '../yaml-documents.ts'
 import { jobsEngine } from './jobs-engine.ts'

@@ -1,10 +1,11 @@
 /** A workflow as one bash script that a person can read from top to bottom, and run (docs/export.md). */
+
+import { shellQuote } from '../../shell-quote.ts'
 import { hereDocumentEnd } from '../container-script.ts'
 import type { ExportableWorkflow, NumberedStep } from '../exportable-workflow.ts'
 import { givenVariables, numberedSteps, scriptText } from '../exportable-workflow.ts'
 import { stepFlags } from '../step-flags.ts'
 import { shellEngine } from './shell-engine.ts'
-import { shellQuote } from './shell-quote.ts'
 
 /** The text of the script, for bash 4.4 and coreutils. Nothing in it is secret, unless a value of the workflow is. */
 export function shellScript(workflow: ExportableWorkflow): string {
