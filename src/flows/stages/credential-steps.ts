@@ -9,7 +9,7 @@ import { defineStep, type StepContext } from '../../workflow/step.ts'
 import { CredentialsMade } from './bastion-outputs.ts'
 import { NetworkMade } from './infrastructure-outputs.ts'
 import { machineOf } from './machine.ts'
-import { pathAt } from './places.ts'
+import { isThere, pathAt } from './places.ts'
 import { reachedAt } from './registry-steps.ts'
 import { makingOf, type StageParts } from './stage-parts.ts'
 
@@ -91,13 +91,6 @@ async function placeAuthFile(parts: StageParts, context: StepContext, content: s
     makingOf(context, 'bastion'),
   )
   return authFile
-}
-
-async function isThere(path: string): Promise<boolean> {
-  return stat(path).then(
-    () => true,
-    () => false,
-  )
 }
 
 /** Whoever else can read a secret on this machine is told of: ssh and podman say nothing, or refuse without a reason. */

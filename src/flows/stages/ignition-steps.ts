@@ -1,5 +1,5 @@
 /** Stage 07 of a real site: manifests and Ignition configs, by the installer of the release that was mirrored. */
-import { copyFile, mkdir, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
+import { copyFile, mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { z } from 'zod'
 import { KnownError } from '../../errors/known-error.ts'
@@ -7,7 +7,7 @@ import type { Site } from '../../journal/events.ts'
 import { parseReference, repositoryName } from '../../oci/reference.ts'
 import { defineStep, type StepContext } from '../../workflow/step.ts'
 import { mirrorWords } from './mirror-steps.ts'
-import { pathAt } from './places.ts'
+import { isThere, pathAt } from './places.ts'
 import { BootstrapMade, ConfigRendered, InstallerTaken } from './prepare-outputs.ts'
 import { MirrorSide, mirrorSourcesOf } from './prepare-steps.ts'
 import { withReleaseAccess } from './release-access.ts'
@@ -192,11 +192,4 @@ async function runInstaller(context: StepContext, { program, words, env = {} }: 
   const why = said.split('\n').findLast((line) => /level=(?:fatal|error)|^(?:FATAL|ERROR)/.test(line))
   const reason = why?.replace(/^.*?(?:msg=|FATAL |ERROR )/, '') ?? `it ended with ${end.status ?? end.signal}`
   throw new KnownError('STEP_FAILED', `openshift-install ${words.slice(0, 2).join(' ')}: ${reason}`)
-}
-
-async function isThere(path: string): Promise<boolean> {
-  return stat(path).then(
-    () => true,
-    () => false,
-  )
 }

@@ -9,7 +9,7 @@ import { nodeConfOf } from '../verify.ts'
 import { CredentialsMade, MirrorMade } from './bastion-outputs.ts'
 import { labReleaseBytes } from './lab-release.ts'
 import { Collected, Loaded } from './mirror-outputs.ts'
-import { contentPlace, pathAt } from './places.ts'
+import { contentPlace, isThere, pathAt } from './places.ts'
 import { trustOf, withReleaseAccess } from './release-access.ts'
 import { ReleaseKnown } from './release-outputs.ts'
 import { runSallyport, type StageParts } from './stage-parts.ts'
@@ -134,13 +134,7 @@ export function loadStep(parts: StageParts) {
       const clusterResources = `${workspace}/working-dir/cluster-resources`
       return { workspace, clusterResources, registriesConf: `${workspace}/node-registries.conf` }
     },
-    holds: (_, output, context) => {
-      const conf = pathAt(parts, context, Loaded.parse(output).registriesConf)
-      return stat(conf).then(
-        () => true,
-        () => false,
-      )
-    },
+    holds: (_, output, context) => isThere(pathAt(parts, context, Loaded.parse(output).registriesConf)),
   })
 }
 
