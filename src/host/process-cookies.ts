@@ -9,6 +9,8 @@ export const cookieName = 'SALLYPORT_STEP'
 const lookMs = 20
 /** Processes may start others while they are ended. */
 const killRounds = 100
+/** Some 100 ms: it may have to wait for a processor meanwhile. */
+const execLooks = 10_000
 
 export interface CookieProcess {
   readonly pid: number
@@ -73,7 +75,13 @@ export function processNumbers(): readonly number[] | undefined {
 /** proc_pid_environ(5): what it was started with. Empty for a zombie. */
 function cookieOf(pid: number): string | undefined {
   try {
-    const words = readFileSync(`/proc/${pid}/environ`, 'latin1').split('\0')
+    let environ = readFileSync(`/proc/${pid}/environ`, 'latin1')
+    // Empty, too, for the moment in which a process becomes another program (fs/proc/base.c environ_read: no env_end yet).
+    for (let look = 0, settled = false; environ === '' && !settled && look < execLooks; look += 1) {
+      settled = !processStat(pid)?.isBecomingAnother
+      environ = readFileSync(`/proc/${pid}/environ`, 'latin1')
+    }
+    const words = environ.split('\0')
     return words.find((word) => word.startsWith(`${cookieName}=`))?.slice(cookieName.length + 1)
   } catch (error) {
     if (hasSystemCode(error, 'ENOENT', 'ESRCH', 'EACCES', 'EPERM')) return undefined

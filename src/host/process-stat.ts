@@ -7,6 +7,8 @@ export interface ProcessStat {
   readonly started: string
   readonly group: number
   readonly isZombie: boolean
+  /** It has memory, and its environment is not yet in it. */
+  readonly isBecomingAnother: boolean
 }
 
 /** undefined where there is no such process, or no /proc. */
@@ -15,7 +17,12 @@ export function processStat(pid: number): ProcessStat | undefined {
     const text = readFileSync(`/proc/${pid}/stat`, 'latin1')
     // The name of the program is in parentheses and may have any character.
     const fields = text.slice(text.lastIndexOf(')') + 2).split(' ')
-    return { isZombie: fields[0] === 'Z', group: Number(fields[2]), started: fields[19] ?? '' }
+    return {
+      isZombie: fields[0] === 'Z',
+      group: Number(fields[2]),
+      started: fields[19] ?? '',
+      isBecomingAnother: fields[20] !== '0' && fields[48] === '0',
+    }
   } catch (error) {
     if (hasSystemCode(error, 'ENOENT', 'ESRCH', 'EACCES')) return undefined
     throw error
