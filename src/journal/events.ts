@@ -97,10 +97,14 @@ export interface SessionEnded {
   readonly why?: string
 }
 
+export type InputParts = Readonly<Record<string, string>>
+
 export interface StepStarted extends OfAttempt {
   readonly type: 'step.started'
   /** Of everything that, changed, makes a success stale. */
   readonly inputs: string
+  /** What the digest is made of, by name: short digests, to tell later which of it has changed. */
+  readonly parts?: InputParts
   /** Of its log, in the directory of the run. */
   readonly log: string
   readonly why: string

@@ -63,8 +63,9 @@ const appliers: Appliers = {
   },
   'step.started'(state, event) {
     const step = stepOf(state, event.step)
-    const { attempt: number, at: startedAt, log, inputs, why } = event
-    step.attempts.push({ number, session: state.sessions, startedAt, log, inputs, why, status: 'running' })
+    const { attempt: number, at: startedAt, log, inputs, parts, why } = event
+    const given = { inputs, ...(parts && { parts }) }
+    step.attempts.push({ number, session: state.sessions, startedAt, log, ...given, why, status: 'running' })
     become(step, 'running', event)
     noteForward(state, step, event.n)
   },
@@ -92,7 +93,7 @@ const appliers: Appliers = {
     if (attempt && event.note !== undefined) attempt.note = event.note
     if (attempt && event.warnings !== undefined) attempt.warnings = event.warnings
     step.output = event.output
-    if (attempt) step.inputs = attempt.inputs
+    if (attempt) takeInputs(step, attempt)
     endAttempt(step, 'succeeded', event.at)
     become(step, 'succeeded', event)
     noteForward(state, step, event.n)
@@ -134,6 +135,7 @@ const appliers: Appliers = {
     become(step, 'pending', event)
     step.why = event.why
     delete step.inputs
+    delete step.parts
     delete step.output
   },
   'undo.recorded'(state, { undo, step, record, where }) {
@@ -194,6 +196,12 @@ function stepOf(state: RunState, id: string): StepState {
   const step = newStep({ id, title: id, phase: 'pre', groups: [] })
   state.steps.set(id, step)
   return step
+}
+
+function takeInputs(step: StepState, { inputs, parts }: Attempt): void {
+  step.inputs = inputs
+  delete step.parts
+  if (parts) step.parts = parts
 }
 
 /** Nearly always the last one. */

@@ -1,4 +1,13 @@
-import type { FailureCause, Json, SessionOutcome, Site, StepOutline, StepProblem, UndoRecord } from './events.ts'
+import type {
+  FailureCause,
+  InputParts,
+  Json,
+  SessionOutcome,
+  Site,
+  StepOutline,
+  StepProblem,
+  UndoRecord,
+} from './events.ts'
 
 export type StepStatus =
   | 'pending'
@@ -19,6 +28,7 @@ export interface Attempt {
   readonly startedAt: number
   readonly log: string
   readonly inputs: string
+  readonly parts?: InputParts
   readonly why: string
   endedAt?: number
   status: StepStatus
@@ -48,6 +58,7 @@ export interface StepState {
   readonly attempts: Attempt[]
   /** Of the attempt that succeeded. */
   inputs?: string
+  parts?: InputParts
   output?: Json
   /** The number of the event that gave it its status. */
   since: number

@@ -67,7 +67,7 @@ class Simulation {
       ignoresFailure,
       skipOnSuccess,
       readsEverything: false,
-      inputs: 'sha256:0',
+      inputs: { digest: 'sha256:0', parts: {} },
       ...(where && { where }),
     }))
   }

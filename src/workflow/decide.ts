@@ -1,6 +1,7 @@
 /** `decide(plan, state, asked) -> Decision`. Pure: the same journal always leads to the same next step. */
 import type { Phase, Site } from '../journal/events.ts'
 import type { RunState, StepState, UndoState } from '../journal/run-state.ts'
+import { changedInputsText, type StepInputs } from './step-inputs.ts'
 import type { TeardownPolicy } from './workflow.ts'
 
 /** What `decide` knows of a step. */
@@ -11,8 +12,8 @@ export interface PlannedStep {
   readonly ignoresFailure: boolean
   readonly skipOnSuccess: boolean
   readonly readsEverything: boolean
-  /** Digest of its inputs as they are now; undefined where a step before has not given them yet. */
-  readonly inputs: string | undefined
+  /** As they are now; undefined where a step before has not given them yet. */
+  readonly inputs: StepInputs | undefined
   /** Why it is no part of this run. */
   readonly skipWhy?: string
 }
@@ -120,8 +121,8 @@ function decideStep(planned: PlannedStep, { state, isUpstreamNew, isOnly }: Step
       return 'done'
     case 'succeeded':
       if (isOnly) return isOfThisSession ? 'done' : run(planned.id, step, 'it was asked for')
-      if (planned.inputs !== undefined && step.inputs !== planned.inputs)
-        return run(planned.id, step, 'its inputs have changed')
+      if (planned.inputs !== undefined && step.inputs !== planned.inputs.digest)
+        return run(planned.id, step, changedInputsText(step.parts, planned.inputs))
       return isUpstreamNew ? run(planned.id, step, 'a step before it ran again') : 'done'
     case 'pending':
       return run(planned.id, step, step.why ?? 'it has not run yet')

@@ -1,9 +1,11 @@
 import assert from 'node:assert/strict'
+import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import fc from 'fast-check'
 import { tempDir } from '../../testkit/temp-dir.ts'
 import { openRunSettings, placed, recordingWorkflow } from '../../testkit/workflow-run.ts'
+import type { Json } from '../journal/events.ts'
 import { emptyRunState } from '../journal/fold.ts'
 import { runWorkflow, type SessionRequest } from './engine.ts'
 import { InputDigests } from './input-digest.ts'
@@ -85,4 +87,43 @@ test('what a step expects is in the plan where it is to be run, and nothing is d
   const expect = async () => ({ files: ['install-config.yaml'], bytes: 17 })
   const { leaves } = await planned({ ...recordingWorkflow([], []), steps: [{ ...step, expect }] }, runs)
   assert.deepEqual(leaves[0]?.expected, { files: ['install-config.yaml'], bytes: 17 })
+})
+
+test('a plan and a run say which inputs of a step have changed: its fields, its files, secrets, and itself', async (t) => {
+  const runs = await tempDir(t)
+  const file = join(runs, 'install-config.yaml')
+  const given = { mirror: { host: 'm.example', port: 443 }, nodes: ['a'], password: { secret: 'password' } }
+  const workflow = (input: Json, version = 1): Workflow => {
+    const step = placed('a', { from: () => input, apply: async () => ({}) })
+    return { ...recordingWorkflow([], []), steps: [{ ...step, identity: { version }, files: () => [file] }] }
+  }
+  const why = async (next: Workflow) => (await planned(next, runs)).leaves[0]?.why
+  await writeFile(file, 'one')
+  await runWorkflow(workflow(given), runDirectory(runs, id), openRunSettings(runs, {}))
+  assert.equal(await why(workflow(given)), 'it has succeeded, and its inputs are as they were')
+  const port = { ...given, mirror: { host: 'm.example', port: 8443 } }
+  assert.equal(await why(workflow(port)), 'its inputs have changed: mirror.port')
+  assert.equal(await why(workflow(port, 2)), 'its inputs have changed: step.version, mirror.port')
+  assert.equal(
+    await why(workflow({ mirror: 'none' })),
+    'its inputs have changed: mirror, mirror.host, mirror.port and 3 more',
+  )
+  const store = await openSecretStore(runDirectory(runs, id).secrets, () => Promise.resolve(undefined))
+  await store.keep('password', 'other')
+  assert.equal(await why(workflow(given)), 'its inputs have changed: secret password')
+  await writeFile(file, 'other')
+  await runWorkflow(workflow(given), runDirectory(runs, id), openRunSettings(runs, {}))
+  const { steps } = await readJournal(runDirectory(runs, id).journal)
+  assert.equal(steps.get('a')?.attempts.at(-1)?.why, `its inputs have changed: ${file}, secret password`)
+})
+
+test('of an input with very many fields the names at its top are told', async (t) => {
+  const runs = await tempDir(t)
+  const workflow = (last: number): Workflow => {
+    const many = Object.fromEntries(Array.from({ length: 100 }, (_, n) => [`n${n}`, n === 99 ? last : n]))
+    const step = placed('a', { from: () => ({ many, other: 1 }), apply: async () => ({}) })
+    return { ...recordingWorkflow([], []), steps: [step] }
+  }
+  await runWorkflow(workflow(1), runDirectory(runs, id), openRunSettings(runs, {}))
+  assert.equal((await planned(workflow(2), runs)).leaves[0]?.why, 'its inputs have changed: many')
 })

@@ -13,6 +13,7 @@ import type { InputDigests } from './input-digest.ts'
 import { isDone } from './run-status.ts'
 import { askedOf, instructionEvents, plannedSteps } from './session-plan.ts'
 import type { StepExpectation } from './step.ts'
+import { startedInputs } from './step-inputs.ts'
 import type { Workflow, WorkflowStep } from './workflow.ts'
 
 /**
@@ -148,8 +149,8 @@ class Simulation {
     this.#note(id, 'run', why)
     const expected = step && (await this.#expect(step))
     if (expected) this.#expected.set(id, expected)
-    const inputs = plan.find((each) => each.id === id)?.inputs ?? ''
-    this.#fold({ type: 'step.started', step: id, attempt, inputs, log: '', why })
+    const inputs = plan.find((each) => each.id === id)?.inputs
+    this.#fold({ type: 'step.started', step: id, attempt, ...startedInputs(inputs), log: '', why })
     this.#succeed(id, attempt)
   }
 

@@ -5,6 +5,7 @@ import type { RunState } from '../journal/run-state.ts'
 import type { Asked, PlannedStep } from './decide.ts'
 import type { SessionRequest } from './engine.ts'
 import type { InputDigests } from './input-digest.ts'
+import type { StepInputs } from './step-inputs.ts'
 import type { Workflow, WorkflowStep } from './workflow.ts'
 
 /** The steps, with the digests of their inputs as they are now. */
@@ -29,7 +30,7 @@ export function plannedSteps(
 async function inputsOf(
   step: WorkflowStep,
   { state, digests }: { readonly state: RunState; readonly digests: InputDigests },
-): Promise<string | undefined> {
+): Promise<StepInputs | undefined> {
   try {
     return await digests.of(
       step,

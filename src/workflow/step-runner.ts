@@ -15,6 +15,7 @@ import {
 } from './attempt.ts'
 import { logPath } from './run-directory.ts'
 import type { StepContext, StepProgress } from './step.ts'
+import { type StepInputs, startedInputs } from './step-inputs.ts'
 import type { Workflow, WorkflowStep } from './workflow.ts'
 
 /** Signs of life are written at most so often. */
@@ -106,12 +107,12 @@ export class StepRunner {
     {
       attempt,
       why,
-      inputs = '',
-    }: { readonly attempt: number; readonly why: string; readonly inputs: string | undefined },
+      inputs,
+    }: { readonly attempt: number; readonly why: string; readonly inputs: StepInputs | undefined },
   ): Promise<void> {
     const { id, phase, where } = step.outline
     const log = logPath(id, attempt)
-    await this.#host.write({ type: 'step.started', step: id, attempt, inputs, log, why })
+    await this.#host.write({ type: 'step.started', step: id, attempt, ...startedInputs(inputs), log, why })
     // A teardown goes on when the run is stopped.
     const signal = phase === 'post' ? new AbortController().signal : this.#signal
     const order = { step: id, number: attempt, policy: step.policy, signal, ...(where && { where }) }
