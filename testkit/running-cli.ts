@@ -48,9 +48,9 @@ export function startCli(
   return { child, output, signal, ended }
 }
 
-/** Waits until `isSo`; fails after 30 s with what was waited for. */
+/** Waits until `isSo`; fails after two minutes with what was waited for. */
 export async function until(what: string, isSo: () => boolean | Promise<boolean>): Promise<void> {
-  const end = performance.now() + 30_000
+  const end = performance.now() + 120_000
   while (!(await isSo())) {
     if (performance.now() > end) throw new Error(`waited in vain: ${what}`)
     await pause(20)

@@ -77,7 +77,7 @@ async function runUntil({ directory }: Site, step: string): Promise<void> {
 }
 
 test('all ten stages run on a lab, through two kills, and leave nothing behind', {
-  timeout: 400 * seconds,
+  timeout: 600 * seconds,
 }, async (t) => {
   for (const name of ['skopeo', 'squid'] as const) if (peer(t, name) === undefined) return
   if (!canHaveLab(t)) return
@@ -128,7 +128,7 @@ test('all ten stages run on a lab, through two kills, and leave nothing behind',
   assert.equal(again.status, 0, again.stderr + again.stdout)
 })
 
-test('a lab is taken down from the directory of its run alone', { timeout: 120 * seconds }, async (t) => {
+test('a lab is taken down from the directory of its run alone', { timeout: 600 * seconds }, async (t) => {
   if (peer(t, 'squid') === undefined || !canHaveLab(t)) return
   const site = await newSite(t)
   const some = await runCli(['run', 'disconnected', '--until', '02-bastion/host'], { cwd: site.directory })

@@ -55,7 +55,7 @@ async function largestIn(directory: string): Promise<string> {
 }
 
 test('what disappears is made again and nothing else; a damaged byte is named by the step that is for it', {
-  timeout: 200 * seconds,
+  timeout: 600 * seconds,
 }, async (t) => {
   if (peer(t, 'squid') === undefined || !canHaveLab(t)) return
   const cwd = await newSite(t)

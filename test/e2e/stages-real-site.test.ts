@@ -29,7 +29,7 @@ function canNameHosts(t: TestContext): boolean {
 }
 
 test('registry-only fills a mirror that is there, and proves that it is full', {
-  timeout: 120 * seconds,
+  timeout: 600 * seconds,
 }, async (t) => {
   if (!canNameHosts(t)) return
   const site = await startRealSite(t)
@@ -44,7 +44,7 @@ test('registry-only fills a mirror that is there, and proves that it is full', {
 })
 
 test('disconnected collects, crosses the gap in two parts, and stops where machines have to boot', {
-  timeout: 200 * seconds,
+  timeout: 600 * seconds,
 }, async (t) => {
   if (!canNameHosts(t)) return
   const site = await startRealSite(t)
@@ -83,7 +83,7 @@ test('disconnected collects, crosses the gap in two parts, and stops where machi
 })
 
 test('private without a mirror takes everything from where the release is, up to machines that boot', {
-  timeout: 120 * seconds,
+  timeout: 600 * seconds,
 }, async (t) => {
   if (!canNameHosts(t)) return
   const site = await startRealSite(t)
@@ -103,7 +103,7 @@ test('private without a mirror takes everything from where the release is, up to
 })
 
 test('an embedded mirror is served on this machine until the teardown, and what is in it stays', {
-  timeout: 120 * seconds,
+  timeout: 600 * seconds,
 }, async (t) => {
   if (!canNameHosts(t)) return
   const made: { site?: RealSite } = {}

@@ -53,7 +53,7 @@ function chosen(): readonly Variant[] {
 }
 
 for (const { name, site, without } of chosen()) {
-  test(`${name} runs to its end on a lab, and is taken down`, { timeout: 120_000 }, async (t) => {
+  test(`${name} runs to its end on a lab, and is taken down`, { timeout: 600_000 }, async (t) => {
     for (const each of ['skopeo', 'squid'] as const) if (peer(t, each) === undefined) return
     if (!canHaveLab(t)) return
     const directory = await labSite(t, site)
