@@ -8,24 +8,40 @@ export interface Clock {
   after(milliseconds: number, action: () => void): () => void
 }
 
+/** A timer of Node with more goes off at once (https://nodejs.org/api/timers.html#settimeoutcallback-delay-args). */
+const longestTimerMs = 2 ** 31 - 1
+
 export const systemClock: Clock = {
   now: () => Date.now(),
   sleep: (milliseconds, signal) =>
     new Promise((resolve, reject) => {
       if (signal?.aborted) return reject(signal.reason)
       const onAbort = () => {
-        clearTimeout(timer)
+        cancel()
         reject(signal?.reason)
       }
-      const timer = setTimeout(() => {
+      const cancel = startTimer({ milliseconds, keepsAlive: true }, () => {
         signal?.removeEventListener('abort', onAbort)
         resolve()
-      }, milliseconds)
+      })
       signal?.addEventListener('abort', onAbort, { once: true })
     }),
-  after: (milliseconds, action) => {
-    const timer = setTimeout(action, milliseconds)
-    timer.unref()
-    return () => clearTimeout(timer)
-  },
+  after: (milliseconds, action) => startTimer({ milliseconds, keepsAlive: false }, action),
+}
+
+interface TimerOrder {
+  readonly milliseconds: number
+  readonly keepsAlive: boolean
+}
+
+/** Of as many timers of Node as it takes. */
+function startTimer({ milliseconds, keepsAlive }: TimerOrder, action: () => void): () => void {
+  let timer: NodeJS.Timeout
+  const start = (leftMs: number) => {
+    const nextMs = Math.min(leftMs, longestTimerMs)
+    timer = setTimeout(() => (leftMs > nextMs ? start(leftMs - nextMs) : action()), nextMs)
+    if (!keepsAlive) timer.unref()
+  }
+  start(milliseconds)
+  return () => clearTimeout(timer)
 }

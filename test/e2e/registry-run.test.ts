@@ -49,6 +49,17 @@ test('a failure in pre skips the rest of it and the test, and every step of post
   assert.equal(outcome.state.steps.get('pre/make-it')?.attempts.at(-1)?.exit, 3)
 })
 
+test('a time-out and a grace of zero are the usual ones, and one of a month is no shorter', async (t) => {
+  const script = 'sleep 0.1; echo still here'
+  for (const timeout of ['0s', '720h']) {
+    const resolved = await smallWorkflow(t, { test: { 'try-it': { script, timeout, grace_period: '0s' } } })
+    const trial = await registryTrial(t)
+    const { outcome, why } = await trial.run(resolved)
+    assert.equal(outcome, 'succeeded', why)
+    assert.match(await trial.log('test/try-it'), /still here/)
+  }
+})
+
 test('daemons of a script end with it, as they do in a container, and do not hold it up', async (t) => {
   const skip = findByCookie('') === undefined
   if (skip) return t.skip('there is no /proc')

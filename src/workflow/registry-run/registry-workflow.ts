@@ -80,22 +80,25 @@ function workflowStep({ literal, phase, chainPath }: ResolvedStep, { id, run, ru
   }
 }
 
-/** Defaults are those of ci-operator, and of the engine: two hours, and 15 seconds of grace. */
+/**
+ * Defaults are those of ci-operator, and of the engine: two hours, and 15 seconds of grace; also for a zero
+ * (kubernetes/test-infra:prow/entrypoint/run.go `optionOrDefault`).
+ */
 function policyOf({ literal, phase }: Pick<ResolvedStep, 'literal' | 'phase'>, resolved: ResolvedWorkflow): StepPolicy {
   return {
     ...defaultPolicy,
-    timeoutMs: goDurationMs(literal.timeout) ?? defaultPolicy.timeoutMs,
-    graceMs: goDurationMs(literal.grace_period) ?? defaultPolicy.graceMs,
+    timeoutMs: goDurationMs(literal.timeout) || defaultPolicy.timeoutMs,
+    graceMs: goDurationMs(literal.grace_period) || defaultPolicy.graceMs,
     ignoresFailure: literal.best_effort === true && resolved.allowBestEffortPostSteps,
     skipOnSuccess: phase === 'post' && literal.optional_on_success === true && resolved.allowSkipOnSuccess,
   }
 }
 
 function workflowObserver(literal: LiteralStep, runner: ScriptRunner): WorkflowObserver {
-  const graceMs = goDurationMs(literal.grace_period)
+  const graceMs = goDurationMs(literal.grace_period) || defaultPolicy.graceMs
   return {
     name: literal.as,
-    ...(graceMs !== undefined && { graceMs }),
+    graceMs,
     run: (context) =>
       runner.run({ literal, use: 'discarded', first: 'TERM', attempt: `observing-${context.attempt}` }, context),
   }
