@@ -1,7 +1,8 @@
 /** Logs of what is no step of a run, and prints all the same: undo records that were carried out, and observers. */
 import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
-import { hasSystemCode, KnownError } from '../errors/known-error.ts'
+import { KnownError } from '../errors/known-error.ts'
+import { ifThere } from '../store/presence.ts'
 import type { RunDirectory } from '../workflow/run-directory.ts'
 import type { ShownLog } from './shown-logs.ts'
 
@@ -15,7 +16,7 @@ export async function besideLog(
   { root, id }: RunDirectory,
   { name, attempt }: { readonly name: string; readonly attempt: number | undefined },
 ): Promise<ShownLog> {
-  const numbers = (await namesIn(join(root, 'logs', name)))
+  const numbers = ((await ifThere(readdir(join(root, 'logs', name)))) ?? [])
     .flatMap((file) => /^(\d+)\.log$/.exec(file)?.[1] ?? [])
     .map(Number)
     .sort((a, b) => a - b)
@@ -26,13 +27,4 @@ export async function besideLog(
     })
   }
   return { step: name, attempt: { number, log: `logs/${name}/${number}.log` } }
-}
-
-async function namesIn(directory: string): Promise<readonly string[]> {
-  try {
-    return await readdir(directory)
-  } catch (error) {
-    if (hasSystemCode(error, 'ENOENT')) return []
-    throw error
-  }
 }

@@ -1,7 +1,6 @@
 /** What both phases of a deletion stand on: what the workspace knows, what lies at the target, and who uses it. */
 import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
-import { hasSystemCode } from '../errors/known-error.ts'
 import { formatMirrorTarget, type MirrorTarget } from '../mirror/destination.ts'
 import { type DoneImage, readDone } from '../mirror/done.ts'
 import { type KeepRules, keepRules } from '../mirror/kept-images.ts'
@@ -20,6 +19,7 @@ import { parseReference, repositoryName } from '../oci/reference.ts'
 import { graphCacheDirectory, keptGraphs } from '../release/graph-cache.ts'
 import type { GraphSource } from '../release/graph-source.ts'
 import type { RegistryClient } from '../remote/client.ts'
+import { ifThere } from '../store/presence.ts'
 import { readKeepFor } from './keep-for.ts'
 
 export interface DeleteRequest {
@@ -104,12 +104,8 @@ async function rulesOf(context: DeleteContext): Promise<KeepRules> {
 /** The hex of every release whose payload was read once, and of those that were mirrored. */
 async function knownReleases({ workspace, recorded }: DeleteContext): Promise<ReadonlySet<string>> {
   const mirrored = recorded.filter(({ isReleaseImage }) => isReleaseImage).map(({ digest }) => hexOf(digest))
-  try {
-    return new Set([...(await readdir(join(workspace.state, 'payloads'))), ...mirrored])
-  } catch (error) {
-    if (!hasSystemCode(error, 'ENOENT')) throw error
-    return new Set(mirrored)
-  }
+  const read = (await ifThere(readdir(join(workspace.state, 'payloads')))) ?? []
+  return new Set([...read, ...mirrored])
 }
 
 /** What an earlier run left; without what was mirrored again since. */

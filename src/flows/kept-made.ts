@@ -2,7 +2,6 @@
 import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { readKeptImage } from '../catalog/rebuild-kept.ts'
-import { hasSystemCode } from '../errors/known-error.ts'
 import { readRecordedFiles } from '../mirror/file-record.ts'
 import { readGraphImage } from '../mirror/graph-image.ts'
 import { keepMadeImage, readMadeImage } from '../mirror/kept-made-image.ts'
@@ -12,6 +11,7 @@ import { readIfPresent, type Workspace, writeIfChanged } from '../mirror/workspa
 import type { Digest } from '../oci/digest.ts'
 import { formatReference, parseReference } from '../oci/reference.ts'
 import type { WebClient } from '../remote/web-client.ts'
+import { ifThere } from '../store/presence.ts'
 
 export async function keptMadeImages(
   workspace: Workspace,
@@ -31,13 +31,7 @@ async function readEach(
   directory: string,
   read: (path: string) => Promise<MadeImage | undefined>,
 ): Promise<MadeImage[]> {
-  let names: string[]
-  try {
-    names = await readdir(directory)
-  } catch (error) {
-    if (hasSystemCode(error, 'ENOENT')) return []
-    throw error
-  }
+  const names = (await ifThere(readdir(directory))) ?? []
   const images = await Promise.all(names.map((name) => read(join(directory, name))))
   return images.filter((image) => image !== undefined)
 }

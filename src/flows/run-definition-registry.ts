@@ -1,8 +1,9 @@
 import { stat } from 'node:fs/promises'
 import { nearest } from '../config/nearest.ts'
-import { hasSystemCode, KnownError } from '../errors/known-error.ts'
+import { KnownError } from '../errors/known-error.ts'
 import type { Env } from '../host/env.ts'
 import type { Json } from '../journal/events.ts'
+import { ifThere } from '../store/presence.ts'
 import { preflight } from '../workflow/registry-run/preflight.ts'
 import { registryWorkflow } from '../workflow/registry-run/registry-workflow.ts'
 import type { ContainerOptions, RegistryRunOptions } from '../workflow/registry-run/run-options.ts'
@@ -78,7 +79,7 @@ function notLoaded(
 export const registryKind: DefinitionKind<RegistryDefinition> = {
   identity: ({ registry, workflow, options }) => [registry, workflow, options as unknown as Json],
   async open(kept, { env }, { isCopyWanted = false }) {
-    const isThere = !isCopyWanted && (await isDirectory(kept.registry))
+    const isThere = !isCopyWanted && ((await ifThere(stat(kept.registry)))?.isDirectory() ?? false)
     const definition = isThere ? defineRegistryRun(kept.registry, kept.workflow, kept.options) : kept
     const options = onThisMachine(definition.options, env)
     const workflow = registryWorkflow(definition.resolved, options)
@@ -115,13 +116,4 @@ function parametersOf(step: ResolvedStep | undefined): readonly RunParameter[] {
 function decidedBy({ from, by }: Pick<ParameterOrigin, 'from' | 'by'>): string {
   if (from === 'step') return 'default of the step'
   return by.startsWith('--') ? by : `${from} ${by}`
-}
-
-async function isDirectory(path: string): Promise<boolean> {
-  try {
-    return (await stat(path)).isDirectory()
-  } catch (error) {
-    if (hasSystemCode(error, 'ENOENT', 'ENOTDIR')) return false
-    throw error
-  }
 }

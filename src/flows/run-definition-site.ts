@@ -3,7 +3,8 @@ import { basename, dirname, join } from 'node:path'
 import { type LoadedSite, loadSite, type SiteConfig } from '../config/site-configuration.ts'
 import { readSiteSecret, readSiteSecrets, type SecretPlace } from '../config/site-secret-values.ts'
 import type { Finding } from '../errors/finding.ts'
-import { hasSystemCode, KnownError } from '../errors/known-error.ts'
+import { KnownError } from '../errors/known-error.ts'
+import { isThere } from '../store/presence.ts'
 import { aimedSteps } from '../workflow/aimed-steps.ts'
 import type { SecretLookup } from '../workflow/secret-store.ts'
 import type { DefinitionKind, OpenHost } from './run-definition.ts'
@@ -38,8 +39,8 @@ export async function defineSiteRun(file: string): Promise<SiteDefinition> {
 export const siteKind: DefinitionKind<SiteDefinition> = {
   identity: ({ file }) => file,
   async open(kept, host, { isCopyWanted = false }) {
-    const isThere = !isCopyWanted && (await isReadable(kept.file))
-    const definition = isThere ? await defineSiteRun(kept.file) : kept
+    const isSource = !isCopyWanted && (await isThere(kept.file))
+    const definition = isSource ? await defineSiteRun(kept.file) : kept
     const loaded = loadSite({ file: definition.file, text: definition.text })
     const parts = partsOf(loaded.site, definition.file, host)
     const workflow = disconnectedWorkflow(parts)
@@ -47,7 +48,7 @@ export const siteKind: DefinitionKind<SiteDefinition> = {
     return {
       workflow,
       definition,
-      from: isThere ? 'source' : 'copy',
+      from: isSource ? 'source' : 'copy',
       secrets: secretsOf(loaded.site, place),
       asksTeardown: loaded.site.teardown === 'ask',
       preflight: async (aim = {}) => {
@@ -89,16 +90,6 @@ function secretsOf(site: SiteConfig, place: SecretPlace): SecretLookup {
 /** A run that came from the other side: its site is here, where directories have other names. */
 export async function siteDefinitionAt(definition: SiteDefinition, directory: string): Promise<SiteDefinition> {
   const file = join(directory, basename(definition.file))
-  const isHere = (await isReadable(file)) || !(await isReadable(definition.file))
+  const isHere = (await isThere(file)) || !(await isThere(definition.file))
   return isHere ? { ...definition, file } : definition
-}
-
-async function isReadable(path: string): Promise<boolean> {
-  try {
-    await readFile(path)
-    return true
-  } catch (error) {
-    if (hasSystemCode(error, 'ENOENT', 'ENOTDIR')) return false
-    throw error
-  }
 }

@@ -7,7 +7,7 @@
 import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type Finding, finding } from '../errors/finding.ts'
-import { hasSystemCode, KnownError } from '../errors/known-error.ts'
+import { KnownError } from '../errors/known-error.ts'
 import type { Digest } from '../oci/digest.ts'
 import { formatReference, type Reference, repositoryName } from '../oci/reference.ts'
 import { type CatalogPrefix, catalogFileName, catalogName, nameCatalogs } from '../openshift/catalog-names.ts'
@@ -15,6 +15,7 @@ import { parseCatalogSource, renderCatalogSource } from '../openshift/catalog-so
 import { parseClusterCatalog, renderClusterCatalog } from '../openshift/cluster-catalog.ts'
 import { renderOperatorHub } from '../openshift/operator-hub.ts'
 import type { ResourceFile } from '../openshift/resource-document.ts'
+import { ifThere } from '../store/presence.ts'
 import { readIfPresent, type Workspace, writeIfChanged } from './workspace.ts'
 
 export interface MirroredCatalog {
@@ -77,22 +78,13 @@ interface FilesThere {
 async function filesIn(directory: string): Promise<FilesThere> {
   const pathOf = (name: string) => join(directory, `${name}.yaml`)
   const texts = new Map<string, ResourceFile>()
-  for (const entry of await entriesOf(directory)) {
+  for (const entry of (await ifThere(readdir(directory))) ?? []) {
     const [, name] = /^(c[cs]-.+)\.yaml$/.exec(entry) ?? []
     if (name === undefined) continue
     const text = await readIfPresent(pathOf(name))
     if (text !== undefined) texts.set(name, { text, file: pathOf(name) })
   }
   return { names: [...texts.keys()].sort(), get: (name) => texts.get(name), pathOf }
-}
-
-async function entriesOf(directory: string): Promise<string[]> {
-  try {
-    return await readdir(directory)
-  } catch (error) {
-    if (hasSystemCode(error, 'ENOENT')) return []
-    throw error
-  }
 }
 
 interface Rendered {

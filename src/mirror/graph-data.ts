@@ -9,10 +9,11 @@ import { Readable } from 'node:stream'
 import { type LayerEntry, readLayer } from '../archive/tar/layer-files-read.ts'
 import { type TarEntry, tarFile } from '../archive/tar/ustar.ts'
 import { type Finding, finding } from '../errors/finding.ts'
-import { hasSystemCode, KnownError } from '../errors/known-error.ts'
+import { KnownError } from '../errors/known-error.ts'
 import { digestOf } from '../oci/digest.ts'
 import { mediaTypes } from '../oci/media-type.ts'
 import type { WebClient } from '../remote/web-client.ts'
+import { ifThere } from '../store/presence.ts'
 import { type Workspace, writeWhole } from './workspace.ts'
 
 const publicUrl = 'https://api.openshift.com/api/upgrades_info/graph-data'
@@ -62,7 +63,7 @@ export async function bringGraphData(options: GraphDataOptions): Promise<GraphDa
     return asked
   }
   signal.throwIfAborted()
-  const bytes = await readKept(file)
+  const bytes = await ifThere(readFile(file))
   if (!bytes) throw unavailable(asked, file)
   report(keptFinding(asked, file))
   return { bytes, origin: file }
@@ -77,15 +78,6 @@ async function ask(url: URL, { web, signal }: GraphDataOptions): Promise<GraphDa
   } catch (error) {
     signal.throwIfAborted()
     if (error instanceof KnownError) return error.message
-    throw error
-  }
-}
-
-async function readKept(file: string): Promise<Uint8Array | undefined> {
-  try {
-    return await readFile(file)
-  } catch (error) {
-    if (hasSystemCode(error, 'ENOENT')) return undefined
     throw error
   }
 }

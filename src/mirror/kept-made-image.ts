@@ -3,13 +3,13 @@
  * plan names, whatever has become of what they were made from.
  */
 import { createReadStream } from 'node:fs'
-import { readdir, readFile, rm, stat } from 'node:fs/promises'
+import { readdir, readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import * as z from 'zod'
-import { hasSystemCode } from '../errors/known-error.ts'
 import { type Digest, digestOf, hexOf } from '../oci/digest.ts'
 import { digestText } from '../oci/digest-text.ts'
 import { formatReference, parseReference } from '../oci/reference.ts'
+import { sizeIfThere } from '../store/presence.ts'
 import type { MadeImage, OpenMadeBlob } from './made-content.ts'
 import { readIfPresent, writeIfChanged, writeWhole } from './workspace.ts'
 
@@ -58,7 +58,7 @@ export async function readMadeImage(directory: string): Promise<MadeImage | unde
   const parsed = text === undefined ? undefined : parseKept(text)
   if (!parsed) return undefined
   const { reference, base, manifests, blobs } = parsed
-  const sizes = await Promise.all(blobs.map(({ digest }) => sizeOf(blobPath(directory, digest))))
+  const sizes = await Promise.all(blobs.map(({ digest }) => sizeIfThere(blobPath(directory, digest))))
   if (blobs.some(({ size }, index) => sizes[index] !== size)) return undefined
   return {
     reference: parseReference(reference),
@@ -96,15 +96,6 @@ function blobPath(directory: string, digest: Digest): string {
 }
 
 async function holds(path: string, bytes: Uint8Array): Promise<boolean> {
-  if ((await sizeOf(path)) !== bytes.byteLength) return false
+  if ((await sizeIfThere(path)) !== bytes.byteLength) return false
   return (await readFile(path)).equals(bytes)
-}
-
-async function sizeOf(path: string): Promise<number | undefined> {
-  try {
-    return (await stat(path)).size
-  } catch (error) {
-    if (hasSystemCode(error, 'ENOENT')) return undefined
-    throw error
-  }
 }

@@ -12,6 +12,7 @@ import type { Descriptor } from '../oci/descriptor.ts'
 import { algorithmOf, type Digest, digestOf, hasherFor, hexOf } from '../oci/digest.ts'
 import { formatReference, type Reference, repositoryName } from '../oci/reference.ts'
 import { verified } from '../oci/verified.ts'
+import { ifThere, sizeIfThere } from '../store/presence.ts'
 import { writeStaged } from '../store/staged-write.ts'
 import type { Workspace } from './workspace.ts'
 
@@ -24,14 +25,9 @@ export class LocalContent {
 
   /** The manifest with this digest, from an earlier run. */
   async readManifest(descriptor: Descriptor): Promise<RawManifest | undefined> {
-    try {
-      const bytes = await readFile(this.#manifestPath(descriptor.digest))
-      const isIntact = digestOf(bytes, algorithmOf(descriptor.digest)) === descriptor.digest
-      return isIntact ? { descriptor: { ...descriptor, size: bytes.byteLength }, bytes } : undefined
-    } catch (error) {
-      if (hasSystemCode(error, 'ENOENT')) return undefined
-      throw error
-    }
+    const bytes = await ifThere(readFile(this.#manifestPath(descriptor.digest)))
+    const isIntact = bytes && digestOf(bytes, algorithmOf(descriptor.digest)) === descriptor.digest
+    return isIntact ? { descriptor: { ...descriptor, size: bytes.byteLength }, bytes } : undefined
   }
 
   async writeManifest(manifest: RawManifest): Promise<void> {
@@ -65,7 +61,7 @@ export class LocalContent {
    */
   async bringUnsized(digest: Digest, open: () => AsyncIterable<Uint8Array>): Promise<number> {
     const path = this.#blobPath(digest)
-    const known = await sizeOf(path)
+    const known = await sizeIfThere(path)
     if (known !== undefined && (await this.#holds(path, { mediaType: '', digest, size: known }))) return known
     let size = 0
     await writeStaged(path, async (file) => {
@@ -110,15 +106,6 @@ export class LocalContent {
 
   #blobPath(digest: Digest): string {
     return join(this.#root, 'blobs', algorithmOf(digest), hexOf(digest))
-  }
-}
-
-async function sizeOf(path: string): Promise<number | undefined> {
-  try {
-    return (await stat(path)).size
-  } catch (error) {
-    if (hasSystemCode(error, 'ENOENT')) return undefined
-    throw error
   }
 }
 

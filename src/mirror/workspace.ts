@@ -20,7 +20,7 @@
 import { readFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { hasSystemCode } from '../errors/known-error.ts'
+import { ifThere } from '../store/presence.ts'
 import { writeStaged } from '../store/staged-write.ts'
 
 export interface Workspace {
@@ -58,13 +58,8 @@ function pathOf(location: string): string {
 }
 
 /** The text of a file, or undefined where there is none. */
-export async function readIfPresent(path: string): Promise<string | undefined> {
-  try {
-    return await readFile(path, 'utf8')
-  } catch (error) {
-    if (hasSystemCode(error, 'ENOENT')) return undefined
-    throw error
-  }
+export function readIfPresent(path: string): Promise<string | undefined> {
+  return ifThere(readFile(path, 'utf8'))
 }
 
 /**

@@ -13,6 +13,7 @@ import { algorithmOf, type Digest, digestOf, hexOf } from '../oci/digest.ts'
 import { childrenOf, parseManifest } from '../oci/manifest.ts'
 import { isManifestType, mediaTypes } from '../oci/media-type.ts'
 import { formatReference, type Reference } from '../oci/reference.ts'
+import { ifThere } from './presence.ts'
 
 const refName = 'org.opencontainers.image.ref.name'
 
@@ -99,13 +100,8 @@ export class LayoutSource implements ContentSource {
   }
 
   async #readManifest(digest: Digest, mediaType: string | undefined): Promise<RawManifest | undefined> {
-    let bytes: Buffer
-    try {
-      bytes = await readFile(this.#pathOf(digest))
-    } catch (error) {
-      if (hasSystemCode(error, 'ENOENT')) return undefined
-      throw error
-    }
+    const bytes = await ifThere(readFile(this.#pathOf(digest)))
+    if (!bytes) return undefined
     const actual = digestOf(bytes, algorithmOf(digest))
     const origin = `${this.#directory}: ${digest}`
     if (actual !== digest) {

@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs'
 import { readdir } from 'node:fs/promises'
 import { hasSystemCode, KnownError } from '../errors/known-error.ts'
 import type { RunState } from '../journal/run-state.ts'
+import { ifThere } from '../store/presence.ts'
 import { readJournal } from './journal-file.ts'
 import { type RunDirectory, runDirectory } from './run-directory.ts'
 
@@ -13,16 +14,11 @@ export interface KnownRun {
 
 /** Names of the runs that are in `runs`, oldest first. */
 export async function runIds(runs: string): Promise<readonly string[]> {
-  try {
-    const entries = await readdir(runs, { withFileTypes: true })
-    return entries
-      .filter((entry) => entry.isDirectory() && /^\d{8}T\d{6}-/.test(entry.name))
-      .map(({ name }) => name)
-      .sort()
-  } catch (error) {
-    if (hasSystemCode(error, 'ENOENT')) return []
-    throw error
-  }
+  const entries = (await ifThere(readdir(runs, { withFileTypes: true }))) ?? []
+  return entries
+    .filter((entry) => entry.isDirectory() && /^\d{8}T\d{6}-/.test(entry.name))
+    .map(({ name }) => name)
+    .sort()
 }
 
 /**

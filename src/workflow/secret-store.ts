@@ -1,9 +1,10 @@
 import { createHmac } from 'node:crypto'
 import { mkdir, readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { hasSystemCode, KnownError } from '../errors/known-error.ts'
+import { KnownError } from '../errors/known-error.ts'
 import { secretBytes } from '../host/random.ts'
 import type { Json } from '../journal/events.ts'
+import { ifThere } from '../store/presence.ts'
 import { writeStaged } from '../store/staged-write.ts'
 
 /** Finds the value of a secret that the run was given by its user; undefined where it has none of this name. */
@@ -24,10 +25,10 @@ export async function openSecretStore(directory: string, lookup: SecretLookup): 
   await mkdir(directory, { recursive: true, mode: 0o700 })
   const pathOf = (name: string) => join(directory, encodeURIComponent(name))
   const write = (path: string, text: string) => writeStaged(path, (file) => file.writeFile(text), 0o600)
-  const find = async (name: string) => (await readIfThere(pathOf(name))) ?? (await lookup(name))
+  const find = async (name: string) => (await ifThere(readFile(pathOf(name), 'utf8'))) ?? (await lookup(name))
   const keyFile = join(directory, '.key')
   const readKey = async () => {
-    const known = await readIfThere(keyFile)
+    const known = await ifThere(readFile(keyFile, 'utf8'))
     if (known !== undefined) return known
     const key = secretBytes(32).toString('hex')
     await write(keyFile, key)
@@ -53,15 +54,6 @@ export async function openSecretStore(directory: string, lookup: SecretLookup): 
         .update(value)
         .digest('hex')
     },
-  }
-}
-
-async function readIfThere(path: string): Promise<string | undefined> {
-  try {
-    return await readFile(path, 'utf8')
-  } catch (error) {
-    if (hasSystemCode(error, 'ENOENT')) return undefined
-    throw error
   }
 }
 

@@ -1,7 +1,7 @@
 /** `sallyport init` and `sallyport install-config` as processes; on a terminal, too, where `script` (util-linux) can make one. */
 import assert from 'node:assert/strict'
 import { spawn, spawnSync } from 'node:child_process'
-import { chmod, readdir, readFile, stat, writeFile } from 'node:fs/promises'
+import { chmod, readdir, readFile, readlink, stat, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { fileURLToPath } from 'node:url'
@@ -56,6 +56,18 @@ test('what is there stays: the site without --force, and what is mirrored always
   assert.equal(status, 0)
   assert.match(stdout, /it was there, and stays as it is/)
   assert.equal(await readFile(join(cwd, 'imageset-config.yaml'), 'utf8'), 'mine, too\n')
+})
+
+test('a link that leads nowhere is in the way, too, and a name that nothing can have is told', async (t) => {
+  const cwd = await tempDir(t)
+  await symlink('elsewhere', join(cwd, 'sallyport.yaml'))
+  const refused = await runCli(['init', ...flags], { cwd })
+  assert.match(refused.stderr, /FILE_EXISTS/)
+  assert.equal(await readlink(join(cwd, 'sallyport.yaml')), 'elsewhere')
+  const unwritable = await runCli(['init', '--output', 'x'.repeat(256), ...flags], { cwd })
+  assert.equal(unwritable.status, 1)
+  assert.match(unwritable.stderr, /FILE_UNWRITABLE/)
+  assert.deepEqual(await readdir(cwd), ['sallyport.yaml'])
 })
 
 test('answers that do not fit together are refused, and leave nothing', async (t) => {

@@ -15,7 +15,7 @@ import {
 import { KnownError } from '../../errors/known-error.ts'
 import type { CommandHost } from '../command-host.ts'
 import type { CliContext, ExitStatus } from '../context.ts'
-import { isThere, writeNewFile } from '../new-file.ts'
+import { isInTheWay, writeNewFile } from '../new-file.ts'
 import { renderChangedSite, renderNewSite } from '../render/new-site.ts'
 import { answersByDefault, askSite, type GivenAnswers, openQuestions } from '../site-questions.ts'
 
@@ -79,7 +79,7 @@ async function create(options: Options, context: CliContext): Promise<ExitStatus
   const file = options.output
   const path = resolve(context.cwd, file)
   // Said before somebody answers seven questions for nothing.
-  if (options.force !== true && (await isThere(path))) {
+  if (options.force !== true && (await isInTheWay(path))) {
     throw new KnownError('FILE_EXISTS', `${path} is there already`, {
       hint: 'Change a field of it with --set FIELD=VALUE, name another file with --output, or replace it with --force.',
     })
@@ -89,7 +89,7 @@ async function create(options: Options, context: CliContext): Promise<ExitStatus
   const { site } = refuseMisfit(file, text)
   await writeNewFile(path, { text, isForced: options.force === true })
   const wanted = site.mirror && answers.platform !== 'lab' ? join(dirname(path), imageSetFileName) : undefined
-  const hasImageSet = wanted !== undefined && (await isThere(wanted))
+  const hasImageSet = wanted !== undefined && (await isInTheWay(wanted))
   if (wanted !== undefined && !hasImageSet) {
     await writeNewFile(wanted, { text: renderImageSetTemplate(answers), isForced: false })
   }

@@ -1,10 +1,11 @@
 import { createHash } from 'node:crypto'
 import { createReadStream } from 'node:fs'
-import { type FileHandle, mkdir, open, rename, rm, stat } from 'node:fs/promises'
+import { type FileHandle, mkdir, open, rename, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { scanTar, type TarScanEntry } from '../../archive/tar/tar-scan.ts'
 import { hasSystemCode, KnownError } from '../../errors/known-error.ts'
 import type { Clock } from '../../host/clock.ts'
+import { isTaken, isThere } from '../../store/presence.ts'
 import { diskFull, writeStaged } from '../../store/staged-write.ts'
 import { openJournal } from '../../workflow/journal-file.ts'
 import { type RunDirectory, runDirectory } from '../../workflow/run-directory.ts'
@@ -57,7 +58,7 @@ export async function importRun(file: string, options: ImportOptions): Promise<I
   }
   const { manifest, places } = await readContents(file)
   const target = runDirectory(options.runs, manifest.run)
-  if (await isThere(target.root)) {
+  if (await isTaken(target.root)) {
     throw new KnownError('RUN_EXISTS', `Run ${manifest.run} is in ${options.runs} already`, {
       details: { run: manifest.run, runs: options.runs },
     })
@@ -211,14 +212,4 @@ async function digestOf(file: string): Promise<string> {
     throw new KnownError('FILE_UNREADABLE', `${file} cannot be read`, { details: { file }, cause })
   }
   return `sha256:${hash.digest('hex')}`
-}
-
-async function isThere(path: string): Promise<boolean> {
-  return stat(path).then(
-    () => true,
-    (error: unknown) => {
-      if (hasSystemCode(error, 'ENOENT')) return false
-      throw error
-    },
-  )
 }

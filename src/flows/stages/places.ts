@@ -1,5 +1,4 @@
 /** Where content lies, told so that it is found on the other side of the gap too, whose directories have other names. */
-import { stat } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import type { StepDirectories } from '../../workflow/step.ts'
 import type { StageParts } from './stage-parts.ts'
@@ -24,12 +23,4 @@ export function pathAt(
  */
 export function contentPlace({ openLab }: Pick<StageParts, 'openLab'>, name: string): string {
   return openLab === undefined ? `site:${name}` : `run:lab/${name}`
-}
-
-/** Whether anything can be seen at a path of this machine. */
-export function isThere(path: string): Promise<boolean> {
-  return stat(path).then(
-    () => true,
-    () => false,
-  )
 }

@@ -1,7 +1,8 @@
 /** Directories of a lab. A file in each says whose it is, so that no undo record makes anything else go. */
-import { chmod, lstat, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { chmod, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { hasSystemCode, KnownError } from '../../errors/known-error.ts'
+import { KnownError } from '../../errors/known-error.ts'
+import { ifThere, isTaken } from '../../store/presence.ts'
 
 const markFile = '.sallyport-lab'
 
@@ -30,7 +31,7 @@ export async function makeLabDirectory(path: string, lab: string, mode = 0o700):
 
 /** True where it was there. @throws KnownError LAB_FAILED where it is not this lab's */
 export async function removeLabDirectory(path: string, lab: string): Promise<boolean> {
-  if (!(await exists(path))) return false
+  if (!(await isTaken(path))) return false
   const owner = await ownerOf(path)
   const isEmpty = owner === undefined && (await readdir(path)).length === 0
   if (owner !== lab && !isEmpty) {
@@ -48,7 +49,7 @@ export async function removeLabDirectory(path: string, lab: string): Promise<boo
 
 /** True where it was there; nothing outside of a directory of this lab is touched. */
 export async function removeLabFile(path: string, lab: string): Promise<boolean> {
-  if (!(await exists(path))) return false
+  if (!(await isTaken(path))) return false
   let folder = dirname(path)
   while ((await ownerOf(folder)) !== lab) {
     const above = dirname(folder)
@@ -59,21 +60,6 @@ export async function removeLabFile(path: string, lab: string): Promise<boolean>
   return true
 }
 
-export async function exists(path: string): Promise<boolean> {
-  try {
-    await lstat(path)
-    return true
-  } catch (error) {
-    if (hasSystemCode(error, 'ENOENT', 'ENOTDIR')) return false
-    throw error
-  }
-}
-
-async function ownerOf(path: string): Promise<string | undefined> {
-  try {
-    return await readFile(join(path, markFile), 'utf8')
-  } catch (error) {
-    if (hasSystemCode(error, 'ENOENT', 'ENOTDIR')) return undefined
-    throw error
-  }
+function ownerOf(path: string): Promise<string | undefined> {
+  return ifThere(readFile(join(path, markFile), 'utf8'))
 }

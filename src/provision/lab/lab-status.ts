@@ -1,6 +1,8 @@
 /** What there is of a lab. */
+
+import { isTaken } from '../../store/presence.ts'
 import { type ResourceStatus, sites } from '../provider.ts'
-import { exists, stateFolderOf } from './lab-directory.ts'
+import { stateFolderOf } from './lab-directory.ts'
 import { type LabPlan, namespaceName } from './lab-plan.ts'
 import type { LabHost } from './lab-programs.ts'
 import { markedProcesses } from './marked-processes.ts'
@@ -25,7 +27,7 @@ export async function labStatus(
     isThere: true,
     detail: `process ${pid}`,
   }))
-  return [{ kind: 'directory', name: directory, isThere: await exists(directory) }, ...namespaces, ...servers]
+  return [{ kind: 'directory', name: directory, isThere: await isTaken(directory) }, ...namespaces, ...servers]
 }
 
 /** What a lab left on this machine, found without knowing anything of it but its name: each a sentence. */
@@ -33,5 +35,5 @@ export async function remainsOfLab(id: string): Promise<readonly string[]> {
   const namespaces = await Promise.all(sites.map((site) => remainsOfNamespace(namespaceName(id, site))))
   const servers = (await markedProcesses(id)).map(({ name, pid }) => `process ${pid} (${name})`)
   const state = stateFolderOf(id)
-  return [...namespaces.flat(), ...servers, ...(await squidMemory(id)), ...((await exists(state)) ? [state] : [])]
+  return [...namespaces.flat(), ...servers, ...(await squidMemory(id)), ...((await isTaken(state)) ? [state] : [])]
 }

@@ -1,8 +1,9 @@
 /** Undo records of a lab: what they say, what undoing them does, and what is left. Nothing else is known of the lab. */
 import { z } from 'zod'
 import { KnownError } from '../../errors/known-error.ts'
+import { isTaken } from '../../store/presence.ts'
 import type { UndoRecord } from '../provider.ts'
-import { exists, removeLabDirectory, removeLabFile } from './lab-directory.ts'
+import { removeLabDirectory, removeLabFile } from './lab-directory.ts'
 import type { LabHost } from './lab-programs.ts'
 import { endMarked, markedProcesses } from './marked-processes.ts'
 import { remainsOfNamespace, removeNamespace } from './namespaces.ts'
@@ -65,7 +66,7 @@ export async function remainsInLab(record: UndoRecord): Promise<readonly string[
       return remainsOfNamespace(undo.name)
     case 'lab-directory':
     case 'lab-file':
-      return (await exists(undo.path)) ? [undo.path] : []
+      return (await isTaken(undo.path)) ? [undo.path] : []
     case 'lab-process': {
       const processes = await markedProcesses(undo.lab, undo.name)
       const memory = undo.name === 'squid' ? await squidMemory(undo.lab) : []

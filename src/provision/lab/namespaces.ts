@@ -2,7 +2,7 @@
 import { mkdir, rm, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { signalProcess } from '../../host/processes.ts'
-import { exists } from './lab-directory.ts'
+import { isTaken } from '../../store/presence.ts'
 import { attempt, type LabHost, must } from './lab-programs.ts'
 
 const namespaceFolder = '/run/netns'
@@ -23,12 +23,12 @@ export async function makeNamespace(
   for (const [file, content] of Object.entries(files)) {
     const [first = ''] = file.split('/')
     // Over what is not there nothing can be laid.
-    if (!(await exists(join('/etc', first)))) continue
+    if (!(await isTaken(join('/etc', first)))) continue
     await mkdir(dirname(join(folder, file)), { recursive: true })
     await writeFile(join(folder, file), content)
   }
-  if ((await exists(join(namespaceFolder, name))) && !(await isUsable(host, name))) await removeNamespace(host, name)
-  if (!(await exists(join(namespaceFolder, name)))) await must(host, ['ip', 'netns', 'add', name])
+  if ((await isTaken(join(namespaceFolder, name))) && !(await isUsable(host, name))) await removeNamespace(host, name)
+  if (!(await isTaken(join(namespaceFolder, name)))) await must(host, ['ip', 'netns', 'add', name])
   await must(host, ['ip', '-n', name, 'link', 'set', 'lo', 'up'])
 }
 
@@ -45,11 +45,11 @@ export function inNamespace(name: string, argv: readonly string[], ip = 'ip'): r
 /** Ends every process in it first: a namespace lives as long as a process does. True where there was anything. */
 export async function removeNamespace(host: LabHost, name: string): Promise<boolean> {
   const wasThere = await remainsOfNamespace(name)
-  if (await exists(join(namespaceFolder, name))) {
+  if (await isTaken(join(namespaceFolder, name))) {
     await endProcesses(host, name)
     const { status } = await attempt(host, ['ip', 'netns', 'delete', name])
     // That another deleted it in the meantime is as good.
-    if (status !== 0 && (await exists(join(namespaceFolder, name)))) await must(host, ['ip', 'netns', 'delete', name])
+    if (status !== 0 && (await isTaken(join(namespaceFolder, name)))) await must(host, ['ip', 'netns', 'delete', name])
   }
   await rm(join(filesFolder, name), { recursive: true, force: true })
   return wasThere.length > 0
@@ -74,6 +74,6 @@ async function endProcesses(host: LabHost, name: string): Promise<void> {
 /** What there is of a namespace: paths. */
 export async function remainsOfNamespace(name: string): Promise<readonly string[]> {
   const paths = [join(namespaceFolder, name), join(filesFolder, name)]
-  const found = await Promise.all(paths.map(exists))
+  const found = await Promise.all(paths.map(isTaken))
   return paths.filter((_, index) => found[index])
 }

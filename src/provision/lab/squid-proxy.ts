@@ -4,8 +4,9 @@ import { chmod, chown, mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { KnownError } from '../../errors/known-error.ts'
 import { htpasswdLine } from '../../registry/htpasswd.ts'
+import { isThere } from '../../store/presence.ts'
 import type { Making, ProxyOptions, ServingProcess } from '../provider.ts'
-import { exists, makeLabDirectory } from './lab-directory.ts'
+import { makeLabDirectory } from './lab-directory.ts'
 import { type LabHost, systemEnv } from './lab-programs.ts'
 import { type LabServers, serveInLab } from './lab-servers.ts'
 import type { LabUndo } from './lab-undo.ts'
@@ -96,7 +97,7 @@ async function writeOwned(path: string, content: string, account: Account | unde
 }
 
 async function firstThere(paths: readonly string[]): Promise<string | undefined> {
-  for (const path of paths) if (await exists(path)) return path
+  for (const path of paths) if (await isThere(path)) return path
   return undefined
 }
 

@@ -1,7 +1,7 @@
 /** Unit files of a tree as systemd finds them, and what their [Install] sections say. */
 import { readdir } from 'node:fs/promises'
 import { posix } from 'node:path'
-import { hasSystemCode } from '../../errors/known-error.ts'
+import { ifThere } from '../../store/presence.ts'
 import type { RootedTree } from './rooted-tree.ts'
 
 export const unitFolder = '/etc/systemd/system'
@@ -53,12 +53,7 @@ async function readDropins(tree: RootedTree, names: ReadonlySet<string>): Promis
 
 /** What is in a directory of the tree, in the order of names; nothing where there is none. */
 export async function namesIn(tree: RootedTree, path: string): Promise<readonly string[]> {
-  try {
-    return (await readdir(await tree.place(await tree.resolveWhole(path)))).sort()
-  } catch (error) {
-    if (hasSystemCode(error, 'ENOENT', 'ENOTDIR')) return []
-    throw error
-  }
+  return ((await ifThere(readdir(await tree.place(await tree.resolveWhole(path))))) ?? []).sort()
 }
 
 /** A later assignment adds to an earlier one, and an empty one takes all before it back. */
