@@ -3,10 +3,8 @@
  *
  * Source: systemd.unit(5) "Before=, After=", systemd.service(5) "Type=".
  */
-import { lstat } from 'node:fs/promises'
-import { join } from 'node:path'
-import { hasSystemCode } from '../../errors/known-error.ts'
 import type { Clock } from '../../host/clock.ts'
+import { RootedTree } from '../materialise/rooted-tree.ts'
 import type { PlannedUnit } from './boot-plan.ts'
 import type { RehearsedUnit } from './level-two-report.ts'
 import { isOneshot, type UnitPlace, UnitRun } from './unit-run.ts'
@@ -115,22 +113,13 @@ export class Boot {
   }
 
   async #isWanted({ directives }: PlannedUnit): Promise<boolean> {
+    const tree = new RootedTree(this.#place.root)
     for (const condition of directives.all('Unit.ConditionPathExists')) {
       const [, negation, path = ''] = /^\|?(!?)(.*)$/.exec(condition) ?? []
-      const isThere = await exists(join(this.#place.root, path))
-      if (isThere === (negation === '!')) return false
+      // systemd asks access(2) (systemd/systemd: src/shared/condition.c `condition_test_path_exists`).
+      if ((await tree.leadsTo(path)) === (negation === '!')) return false
     }
     return true
-  }
-}
-
-async function exists(path: string): Promise<boolean> {
-  try {
-    await lstat(path)
-    return true
-  } catch (error) {
-    if (hasSystemCode(error, 'ENOENT', 'ENOTDIR')) return false
-    throw error
   }
 }
 

@@ -97,6 +97,31 @@ test('a drop-in that podman refuses keeps every pull from beginning', async (t) 
   assert.match(levelTwoFindings(report)[0]?.evidence ?? '', /registry must be in v2 format but is in v1/)
 })
 
+test('a condition on a path follows links as the host would, and one that leads nowhere is not met', async (t) => {
+  const site = await siteFor(t)
+  if (!site) return
+  const document = JSON.parse(site.ignition)
+  document.storage.links = [
+    ...(document.storage.links ?? []),
+    { path: '/opt/nowhere', target: '/opt/absent' },
+    { path: '/opt/etc', target: '/etc' },
+  ]
+  document.storage.files.push({ path: '/etc/only-in-this-config', contents: { source: 'data:,' } })
+  const unit = (name: string, path: string) => ({
+    name,
+    enabled: true,
+    contents: `[Unit]\nConditionPathExists=${path}\n[Service]\nType=oneshot\nExecStart=/bin/true\n[Install]\nWantedBy=multi-user.target\n`,
+  })
+  document.systemd.units.push(
+    unit('nowhere.service', '/opt/nowhere'),
+    unit('etc.service', '/opt/etc/only-in-this-config'),
+  )
+  const { 'nowhere.service': nowhere, 'etc.service': etc } = outcomes(
+    await rehearsed(t, site, { text: JSON.stringify(document) }),
+  )
+  assert.deepEqual({ nowhere, etc }, { nowhere: 'condition-failed', etc: 'succeeded' })
+})
+
 test('without the node image the host gets no further than node-image-pull, which leaves no record', async (t) => {
   const site = await siteFor(t, { era: '4.21' })
   if (!site) return

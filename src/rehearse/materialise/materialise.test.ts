@@ -104,6 +104,27 @@ test('what has become a link since it was resolved is not followed', async (t) =
   assert.equal(await readFile(join(outside, 'kept'), 'utf8'), 'kept')
 })
 
+test('whether a path leads to anything is answered inside of the tree', async (t) => {
+  const { root, outside } = await site(t)
+  const tree = new RootedTree(root)
+  await symlink(outside, join(root, 'out'))
+  await symlink('nowhere', join(root, 'dangling'))
+  await symlink('circle', join(root, 'circle'))
+  await symlink('/', join(root, 'top'))
+  const answers = ['/', '/top/top', '/top/dangling', '/out', '/out/kept', '/circle', '/circle/below'].map(
+    async (path) => [path, await tree.leadsTo(path)],
+  )
+  assert.deepEqual(Object.fromEntries(await Promise.all(answers)), {
+    '/': true,
+    '/top/top': true,
+    '/top/dangling': false,
+    '/out': false,
+    '/out/kept': false,
+    '/circle': false,
+    '/circle/below': false,
+  })
+})
+
 test('permissions of a directory that a mask has replaced do not fall on what the mask leads to', async (t) => {
   const { root } = await site(t)
   const before = (await stat('/dev/null')).mode

@@ -10,6 +10,7 @@ import { constants } from 'node:fs'
 import { lstat, mkdir, open, readFile, readlink } from 'node:fs/promises'
 import { join, posix } from 'node:path'
 import { hasSystemCode, KnownError } from '../../errors/known-error.ts'
+import { ifThere } from '../../store/presence.ts'
 
 const directoryMode = 0o755
 /** As the kernel has it (MAXSYMLINKS). */
@@ -86,10 +87,15 @@ export class RootedTree {
 
   /** What is at a resolved path; undefined where nothing is. */
   async stat(resolved: string): Promise<Awaited<ReturnType<typeof lstat>> | undefined> {
+    return ifThere(lstat(await this.place(resolved)))
+  }
+
+  /** Whether a path leads to anything, as access(2) says: a link that leads nowhere, or in a circle, does not. */
+  async leadsTo(path: string): Promise<boolean> {
     try {
-      return await lstat(await this.place(resolved))
+      return (await this.stat(await this.resolveWhole(path))) !== undefined
     } catch (error) {
-      if (hasSystemCode(error, 'ENOENT', 'ENOTDIR')) return undefined
+      if (error instanceof KnownError) return false
       throw error
     }
   }
