@@ -187,3 +187,17 @@ test('a disk that is full ends a run with a word, and it goes on when there is s
   assert.match(again.stderr, /^going on with run /)
   assert.equal(await readFile(join(directory, 'done'), 'utf8'), 'make\nuse\n')
 })
+
+test('a file where runs should lie is told, and is none of them', async (t) => {
+  const { directory, words } = await place(t)
+  const runs = ['--runs', join(directory, 'file')]
+  await writeFile(join(directory, 'file'), 'mine')
+  const begun = await runCli([...words, ...runs], { cwd: directory })
+  assert.equal(begun.status, 1)
+  assert.match(begun.stderr, /error FILE_UN\w+: A part of .*file.* is a file, where a directory has to be/)
+  for (const command of [['run', 'show'], ['run', 'teardown'], ['logs']]) {
+    const { stderr } = await runCli([...command, ...runs], { cwd: directory })
+    assert.match(stderr, /error RUN_UNKNOWN/, command.join(' '))
+  }
+  assert.equal(await readFile(join(directory, 'file'), 'utf8'), 'mine')
+})
