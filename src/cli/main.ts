@@ -16,7 +16,7 @@ import { commands } from './commands.ts'
 import type { CliContext } from './context.ts'
 import { hasEventReader, openEvents } from './event-output.ts'
 import { knownRefusal } from './refused-path.ts'
-import { renderError } from './render/error.ts'
+import { errorDocument, renderError } from './render/error.ts'
 import { version } from './version.ts'
 
 const examples = `
@@ -171,13 +171,12 @@ function checkNode(): void {
   })
 }
 
-function endWith(error: unknown, argv: readonly string[]): number {
-  if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 64
-  process.stderr.write(renderError(error))
-  if (argv.includes('--json') && error instanceof KnownError) {
-    const { code, message, hint, details } = error
-    process.stdout.write(`${JSON.stringify({ error: { code, message, hint, details } })}\n`)
-  }
+function endWith(thrown: unknown, argv: readonly string[]): number {
+  if (thrown instanceof CommanderError && thrown.exitCode === 0) return 0
+  const isTold = thrown instanceof CommanderError
+  const error = isTold ? new KnownError('USAGE', thrown.message.replace(/^error: /, '')) : thrown
+  if (!isTold) process.stderr.write(renderError(error))
+  if (argv.includes('--json')) process.stdout.write(`${JSON.stringify(errorDocument(error))}\n`)
   return error instanceof KnownError ? error.exitCode : 1
 }
 

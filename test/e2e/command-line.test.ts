@@ -36,6 +36,23 @@ test('with --json an error is one JSON document with its code, message and hint'
   assert.notEqual(error.hint, '')
 })
 
+test('with --json wrong usage is one JSON document, too', async () => {
+  for (const args of [['mirorr'], ['resolve', '--no-such-option', 'x'], ['plan'], ['init', '--set'], ['steps', 'ls']]) {
+    const { status, stdout, stderr } = await runCli([...args, '--json'])
+    assert.equal(status, 64, args.join(' '))
+    const { error } = JSON.parse(stdout) as { error: { code: string; message: string; hint: string } }
+    assert.equal(error.code, 'USAGE')
+    assert.ok(stderr.includes(error.message), 'people are told the same')
+    assert.notEqual(error.hint, '')
+  }
+  assert.deepEqual(await runCli(['--version', '--json']), {
+    status: 0,
+    signal: null,
+    stdout: `${version}\n`,
+    stderr: '',
+  })
+})
+
 test('a reader that stops reading ends the command without a word', async () => {
   const mainFile = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url))
   const script = `"${process.execPath}" "${mainFile}" mirror --help | head -n 1`
