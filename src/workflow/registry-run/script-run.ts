@@ -13,6 +13,7 @@ import { type AttemptPlaces, attemptPlaces, type Script, scriptOf } from './scri
 import { type RegistryRun, scriptEnvironment } from './script-environment.ts'
 import { SecretFiles } from './secret-files.ts'
 import { SharedDirectory } from './shared-directory.ts'
+import { removeTree } from './tree-removal.ts'
 
 /** How often is looked for what a script has written, while it runs. */
 const pollMs = 1000
@@ -51,7 +52,7 @@ export class ScriptRunner {
     await this.#readSecrets(literal, secrets)
     await this.#removeOldContainers(context.run)
     await (use === 'kept' ? shared.lend(places.shared) : freshSnapshot(shared, places))
-    await removeOthers(context.directories.state, order.attempt)
+    await removeOthers(order, context)
     const watch = new ScriptWatch({ places, shared, secrets, context, isKept: use === 'kept' })
     try {
       await watch.look()
@@ -63,7 +64,7 @@ export class ScriptRunner {
         for (const warning of await shared.takeBack(places.shared)) context.print(`warning: ${warning}\n`)
       }
       await secrets.read(shared.path, { isOfCredentials: false })
-      await rm(places.root, { recursive: true, force: true })
+      await removeLeft(places.root, context)
     }
   }
 
@@ -165,9 +166,16 @@ async function freshSnapshot(shared: SharedDirectory, { root, shared: copy }: At
 }
 
 /** What attempts have left that came to a sudden end. */
-async function removeOthers(state: string, attempt: string): Promise<void> {
+async function removeOthers({ attempt }: ScriptOrder, context: UndoContext): Promise<void> {
+  const { state } = context.directories
   const others = (await readdir(state)).filter((name) => name !== attempt)
-  await Promise.all(others.map((name) => rm(join(state, name), { recursive: true, force: true })))
+  await Promise.all(others.map((name) => removeLeft(join(state, name), context)))
+}
+
+/** It is in nobody's way: the next attempt has another directory. */
+async function removeLeft(path: string, { print }: UndoContext): Promise<void> {
+  const obstacle = await removeTree(path)
+  if (obstacle !== undefined) print(`warning: ${obstacle}\n`)
 }
 
 async function prepare(

@@ -1,7 +1,7 @@
 import { readdir, readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { hasSystemCode } from '../../errors/known-error.ts'
-import { secretValuesOf } from './secret-values.ts'
+import { maxSecretFileBytes, secretValuesOf } from './secret-values.ts'
 
 /** Hides the secrets in directories; a file that is as it was is not read again. */
 export class SecretFiles {
@@ -17,9 +17,11 @@ export class SecretFiles {
     for (const name of await filesIn(directory)) {
       const path = join(directory, name)
       try {
-        const { size, mtimeMs, ino } = await stat(path)
+        const entry = await stat(path)
+        const { size, mtimeMs, ino } = entry
         const stamp = `${ino} ${size} ${mtimeMs}`
-        if (this.#known.get(path) === stamp) continue
+        // A link may lead to a pipe or a device, of which reading has no end.
+        if (!entry.isFile() || size > maxSecretFileBytes || this.#known.get(path) === stamp) continue
         const bytes = await readFile(path)
         this.#known.set(path, stamp)
         for (const value of secretValuesOf({ name, bytes, isOfCredentials })) this.#hide(value)

@@ -14,7 +14,8 @@ const privateKey = /-----BEGIN [A-Z0-9 ]*PRIVATE KEY-----[\s\S]*?-----END [A-Z0-
 const minTokenLength = 20
 /** Taken out of a log they would take its meaning with them. */
 const ordinary = /^(?:true|false|yes|no|none|null|enabled|disabled|\d{1,5})$/i
-const maxBytes = 256 * 1024
+/** Of a longer file nothing is read. */
+export const maxSecretFileBytes = 256 * 1024
 
 export interface SecretFile {
   readonly name: string
@@ -32,7 +33,7 @@ export function secretValuesOf(file: SecretFile): readonly string[] {
 }
 
 function allValues({ name, bytes, isOfCredentials }: SecretFile): readonly string[] {
-  if (bytes.byteLength > maxBytes || bytes.includes(0)) return []
+  if (bytes.byteLength > maxSecretFileBytes || bytes.includes(0)) return []
   const text = Buffer.from(bytes).toString('utf8')
   const trimmed = text.trim()
   const values = [...userinfoOf(text), ...(text.match(privateKey) ?? [])]

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict'
-import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
+import { chmod, mkdir, readdir, readFile, rename, rm, stat, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import fc from 'fast-check'
+import { asNobody } from '../../../testkit/as-nobody.ts'
 import { tempDir } from '../../../testkit/temp-dir.ts'
 import { SharedDirectory } from './shared-directory.ts'
 
@@ -105,6 +106,44 @@ test('a copy that is gone changes nothing', async (t) => {
   assert.deepEqual(await shared.takeBack(copy), [])
   assert.deepEqual(await readdir(path), ['kept'])
 })
+
+test('a copy that is no directory any more is not taken, and keeps no step after it', async (t) => {
+  const replacements = {
+    file: (copy: string) => writeFile(copy, 'x'),
+    'link to a directory': (copy: string) => symlink('/etc', copy),
+    'link to itself': (copy: string) => symlink('shared', copy),
+  }
+  for (const [what, replace] of Object.entries(replacements)) {
+    const { path, copy, root } = await place(t)
+    await writeFile(join(path, 'kept'), 'x')
+    const spoil = async (shared: SharedDirectory) => {
+      await shared.lend(copy)
+      await rm(copy, { recursive: true })
+      await replace(copy)
+    }
+    const shared = new SharedDirectory(path)
+    await spoil(shared)
+    assert.deepEqual(await shared.takeBack(copy), ['SHARED_DIR is not kept: it is no directory any more'], what)
+    await rm(copy)
+    await spoil(shared)
+    // As after a crash.
+    await new SharedDirectory(path).lend(join(root, 'next'))
+    assert.deepEqual(await readdir(join(root, 'next')), ['kept'], what)
+  }
+})
+
+test('what a script has closed to itself is kept, and open to the next', (t) =>
+  asNobody(async () => {
+    const { path, copy, root } = await place(t)
+    const shared = new SharedDirectory(path)
+    await shared.lend(copy)
+    await writeFile(join(copy, 'a'), 'x', { mode: 0o400 })
+    await chmod(copy, 0)
+    assert.deepEqual(await shared.takeBack(copy), [])
+    await shared.lend(join(root, 'next'))
+    await writeFile(join(root, 'next', 'a'), 'y')
+    assert.equal((await stat(join(root, 'next', 'a'))).mode & 0o777, 0o600)
+  }))
 
 test('what ci-operator would refuse is told once for a size', async (t) => {
   const { path, copy } = await place(t)

@@ -1,7 +1,21 @@
-import { access, constants, copyFile, lstat, mkdir, open, readdir, readFile, rename, rm, stat } from 'node:fs/promises'
+import {
+  access,
+  chmod,
+  constants,
+  copyFile,
+  lstat,
+  mkdir,
+  open,
+  readdir,
+  readFile,
+  rename,
+  rm,
+  stat,
+} from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { hasSystemCode } from '../../errors/known-error.ts'
 import { diskFull, writeStaged } from '../../store/staged-write.ts'
+import { removeTree } from './tree-removal.ts'
 
 /** What a Secret of Kubernetes holds at most, in which ci-operator carries the directory from step to step. */
 const usualLimitBytes = 1024 * 1024
@@ -68,7 +82,7 @@ export class SharedDirectory {
     try {
       const copy = join(this.#root, await readFile(this.#marker, 'utf8'))
       await this.#replace(copy)
-      await rm(copy, { recursive: true, force: true })
+      await removeTree(copy)
     } catch (error) {
       if (!hasSystemCode(error, 'ENOENT')) throw error
     }
@@ -79,8 +93,10 @@ export class SharedDirectory {
   async #replace(copy: string): Promise<Copied> {
     const next = `${this.path}.next`
     const old = `${this.path}.old`
+    const state = await copyState(copy)
     // A script that takes away its own SHARED_DIR changes nothing (openshift/ci-tools: cmd/entrypoint-wrapper `createSecret`).
-    if (!(await isThere(copy))) return { left: [], bytes: 0 }
+    if (state === 'absent') return { left: [], bytes: 0 }
+    if (state === 'no directory') return { left: ['SHARED_DIR is not kept: it is no directory any more'], bytes: 0 }
     await rm(next, { recursive: true, force: true })
     const copied = await copyFlat(copy, next)
     await rm(old, { recursive: true, force: true })
@@ -98,11 +114,19 @@ export class SharedDirectory {
   }
 }
 
-async function isThere(path: string): Promise<boolean> {
-  return access(path).then(
-    () => true,
-    () => false,
-  )
+type CopyState = 'there' | 'absent' | 'no directory'
+
+/** Of one that its script has closed, too: it is opened. A link is none: it may lead anywhere. */
+async function copyState(copy: string): Promise<CopyState> {
+  try {
+    const entry = await lstat(copy)
+    if (!entry.isDirectory()) return 'no directory'
+    if ((entry.mode & 0o700) !== 0o700) await chmod(copy, 0o700)
+    return 'there'
+  } catch (error) {
+    if (hasSystemCode(error, 'ENOENT')) return 'absent'
+    throw error
+  }
 }
 
 interface Copied {
@@ -151,7 +175,10 @@ async function copyWhole(from: string, to: string): Promise<number> {
     const file = await open(to, 'r')
     try {
       await file.datasync()
-      return (await file.stat()).size
+      const { mode, size } = await file.stat()
+      // The next step may write to it, whatever this one has closed.
+      if ((mode & 0o600) !== 0o600) await file.chmod((mode & 0o777) | 0o600)
+      return size
     } finally {
       await file.close()
     }
