@@ -1,5 +1,5 @@
-import { readFile } from 'node:fs/promises'
-import { basename, dirname, join } from 'node:path'
+import { basename, dirname, join, resolve } from 'node:path'
+import { readConfigurationText } from '../config/image-set-file.ts'
 import { type LoadedSite, loadSite, type SiteConfig } from '../config/site-configuration.ts'
 import { readSiteSecret, readSiteSecrets, type SecretPlace } from '../config/site-secret-values.ts'
 import type { Finding } from '../errors/finding.ts'
@@ -23,14 +23,12 @@ export interface SiteDefinition {
   readonly text: string
 }
 
-/** @throws KnownError CONFIG_INVALID, FILE_UNREADABLE */
+/** @throws KnownError CONFIG_INVALID, also where there is no such file */
 export async function defineSiteRun(file: string): Promise<SiteDefinition> {
-  const text = await readFile(file, 'utf8').catch((cause: unknown) => {
-    throw new KnownError('FILE_UNREADABLE', `Cannot read ${file}`, {
-      hint: 'Name the file of the site with -f FILE; sallyport init writes one.',
-      details: { file },
-      cause,
-    })
+  const text = await readConfigurationText(file).catch((cause: unknown) => {
+    if (!(cause instanceof KnownError)) throw cause
+    const hint = 'Name the file of the site with -f FILE; sallyport init writes one.'
+    throw new KnownError(cause.code, cause.message, { hint, details: { file }, cause })
   })
   loadSite({ file, text })
   return { kind: 'disconnected', file, text }
@@ -53,7 +51,13 @@ export const siteKind: DefinitionKind<SiteDefinition> = {
       asksTeardown: loaded.site.teardown === 'ask',
       preflight: async (aim = {}) => {
         const lab = await labPreflight(parts, aimedSteps(workflow, aim))
-        return [...loaded.findings, ...workflow.findings, ...lab, ...(await absentSecrets(loaded, place))]
+        return [
+          ...loaded.findings,
+          ...workflow.findings,
+          ...lab,
+          ...(await absentFiles(loaded, place)),
+          ...(await absentSecrets(loaded, place)),
+        ]
       },
       parameters: (step) => siteParameters(loaded, step),
     }
@@ -76,6 +80,39 @@ async function absentSecrets({ site, file: { placeOf } }: LoadedSite, place: Sec
     remedy: 'Put it there before the step that needs it, or run that step on the side that has it.',
     where: placeOf(['secrets', name], 'key'),
   }))
+}
+
+/** Files that the site names, and that a step would miss when it comes to it; of a lab only what its cluster is given. */
+function filesOf({
+  platform,
+  mirror,
+  cluster,
+}: SiteConfig): readonly (readonly [string, string, string | undefined])[] {
+  const ofMirror = platform.lab === undefined ? mirror : undefined
+  return [
+    ['mirror', 'imageSet', ofMirror?.imageSet],
+    ['mirror', 'ca', ofMirror?.ca],
+    ['cluster', 'sshPublicKey', cluster?.sshPublicKey],
+    ['cluster', 'additionalTrustBundle', cluster?.additionalTrustBundle],
+  ]
+}
+
+/** A warning for the same reason. */
+async function absentFiles({ site, file: { placeOf } }: LoadedSite, { directory }: SecretPlace) {
+  const absent = await Promise.all(
+    filesOf(site).map(async ([section, field, file]): Promise<readonly Finding[]> => {
+      if (file === undefined || (await isThere(resolve(directory, file)))) return []
+      const missing: Finding = {
+        id: 'site.file-absent',
+        severity: 'warning',
+        summary: `${section}.${field}: there is no ${resolve(directory, file)}`,
+        remedy: 'Put it there before the step that needs it, or run that step on the side that has it.',
+        where: placeOf([section, field], 'value'),
+      }
+      return [missing]
+    }),
+  )
+  return absent.flat()
 }
 
 /** Secrets stand where `sallyport.yaml` says, and are read when a step asks for them. */

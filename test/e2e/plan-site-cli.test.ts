@@ -1,6 +1,6 @@
 /** `sallyport plan disconnected`, and what a run says before it begins, as an administrator reads them. */
 import assert from 'node:assert/strict'
-import { access, mkdir, readFile, symlink, writeFile } from 'node:fs/promises'
+import { access, mkdir, readFile, rm, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { runCli } from '../../testkit/run-cli.ts'
@@ -62,6 +62,35 @@ test('a secret that is not there is told with its line before a run begins', asy
   const lines = (await readFile(join(directory, 'sallyport.yaml'), 'utf8')).split('\n')
   const found = findings.find(({ id }) => id === 'site.secret-absent')
   assert.equal(found?.where?.line, lines.lastIndexOf('  pullSecret:') + 1)
+})
+
+test('a file that the site names and that is not there is told with its line before a run begins', async (t) => {
+  const directory = await newSite(t, '--platform', 'none')
+  await rm(join(directory, 'imageset-config.yaml'))
+  const set = ['--set', 'mirror.service=existing', '--set', 'mirror.ca=ca.pem', '--set', 'cluster.sshPublicKey=id.pub']
+  assert.equal((await runCli(['init', ...set], { cwd: directory })).status, 0)
+  const { stdout } = await runCli(['plan', 'disconnected', '--json'], { cwd: directory })
+  const { findings } = JSON.parse(stdout) as { findings: { id: string; summary: string; where?: { line?: number } }[] }
+  const lines = (await readFile(join(directory, 'sallyport.yaml'), 'utf8')).split('\n')
+  const told = findings.filter(({ id }) => id === 'site.file-absent').map(({ where }) => lines[(where?.line ?? 0) - 1])
+  assert.deepEqual(
+    told.map((line) => line?.trim()),
+    ['imageSet: imageset-config.yaml', 'ca: ca.pem', 'sshPublicKey: id.pub'],
+  )
+  for (const name of ['imageset-config.yaml', 'ca.pem', 'id.pub']) await writeFile(join(directory, name), '')
+  assert.doesNotMatch((await runCli(['plan', 'disconnected'], { cwd: directory })).stdout, /site.file-absent/)
+})
+
+test('a site that is not there is a file that does not load', async (t) => {
+  const directory = await tempDir(t)
+  for (const words of [
+    ['plan', 'disconnected'],
+    ['run', 'disconnected', '-f', '.'],
+  ]) {
+    const { status, stderr } = await runCli(words, { cwd: directory })
+    assert.equal(status, 78, stderr)
+    assert.match(stderr, /^error CONFIG_INVALID: Cannot read .*\n(?:.*\n)* {2}next: .* sallyport init writes one\.\n$/)
+  }
 })
 
 test('the plan of a site says what is skipped and why, what people do, and how to learn the bytes', async (t) => {
