@@ -1,12 +1,12 @@
 /** The catalog image that was made last, kept with its blobs: what was made of the same is not made again. */
-import { readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
+import { readdir, readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import * as z from 'zod'
 import { hasSystemCode } from '../errors/known-error.ts'
 import type { FetchBlobOptions, RawManifest } from '../oci/content.ts'
 import { type Digest, digestOf, hexOf } from '../oci/digest.ts'
 import { digestText } from '../oci/digest-text.ts'
-import { diskError } from '../store/disk.ts'
+import { writeStaged } from '../store/staged-write.ts'
 import { isIntact, openBlob } from './rebuild-layer.ts'
 
 const Kept = z.object({
@@ -47,12 +47,10 @@ export async function keepImage(
     blobs: [...blobs],
   }
   const path = join(directory, recordName)
-  try {
-    await writeFile(`${path}.new`, `${JSON.stringify(kept)}\n`, { flush: true })
-    await rename(`${path}.new`, path)
-  } catch (error) {
-    throw diskError(error, path)
-  }
+  await writeStaged(path, async (file) => {
+    await file.writeFile(`${JSON.stringify(kept)}\n`)
+    await file.sync()
+  })
   const current = new Set([...blobs].map(hexOf))
   for (const name of await readdir(join(directory, 'blobs')))
     if (!current.has(name)) await rm(join(directory, 'blobs', name), { force: true })

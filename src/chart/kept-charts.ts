@@ -1,11 +1,10 @@
 /** The directory of charts: each packed one lies there under its digest, and is not fetched a second time. */
 import { createReadStream } from 'node:fs'
-import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
+import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { hasSystemCode } from '../errors/known-error.ts'
-import { randomId } from '../host/random.ts'
 import { type Digest, digestOf } from '../oci/digest.ts'
-import { diskError } from '../store/disk.ts'
+import { ifThere } from '../store/presence.ts'
+import { writeStaged } from '../store/staged-write.ts'
 import { type Chart, readChart } from './chart-archive.ts'
 import type { ChartArtifact, OpenChartBlob } from './chart-artifact.ts'
 
@@ -30,16 +29,7 @@ export interface FetchedChart {
 export async function keep(bytes: Buffer, what: string, keeping: Keeping): Promise<FetchedChart> {
   const described = await describeChart(bytes, what, keeping)
   if (await keptChart(described.digest, keeping)) return described
-  const { path } = described
-  const part = `${path}.${randomId()}.part`
-  try {
-    await mkdir(keeping.directory, { recursive: true })
-    await writeFile(part, bytes)
-    await rename(part, path)
-  } catch (error) {
-    await rm(part, { force: true })
-    throw diskError(error, path)
-  }
+  await writeStaged(described.path, (file) => file.writeFile(bytes))
   return described
 }
 
@@ -52,13 +42,8 @@ export async function describeChart(bytes: Buffer, what: string, { directory }: 
 
 /** What is there from an earlier run, where it is still what its name says. */
 export async function keptChart(digest: Digest, { directory }: Keeping): Promise<Buffer | undefined> {
-  try {
-    const bytes = await readFile(join(directory, fileName(digest)))
-    return digestOf(bytes) === digest ? bytes : undefined
-  } catch (error) {
-    if (hasSystemCode(error, 'ENOENT')) return undefined
-    throw error
-  }
+  const bytes = await ifThere(readFile(join(directory, fileName(digest))))
+  return bytes && digestOf(bytes) === digest ? bytes : undefined
 }
 
 /** Helm knows a packed chart by the ending. */

@@ -7,11 +7,11 @@
 import { type FileHandle, mkdir, open } from 'node:fs/promises'
 import { join } from 'node:path'
 import * as z from 'zod'
-import { hasSystemCode } from '../errors/known-error.ts'
 import type { UploadSession } from '../oci/content.ts'
 import type { Digest } from '../oci/digest.ts'
 import { digestText } from '../oci/digest-text.ts'
-import { diskFull, writeStaged } from '../store/staged-write.ts'
+import { diskError } from '../store/disk.ts'
+import { writeStaged } from '../store/staged-write.ts'
 import { readIfPresent, type Workspace } from './workspace.ts'
 
 const Line = z.object({
@@ -100,7 +100,7 @@ export class Holdings {
     try {
       await this.#file.appendFile(`${JSON.stringify(line)}\n`)
     } catch (cause) {
-      throw hasSystemCode(cause, 'ENOSPC', 'EDQUOT') ? diskFull(this.#path, cause) : cause
+      throw diskError(cause, this.#path)
     }
   }
 

@@ -5,6 +5,7 @@ import { chmod, copyFile, type FileHandle, link, lstat, mkdir, open, rename, rm 
 import { dirname } from 'node:path'
 import { hasSystemCode, KnownError } from '../errors/known-error.ts'
 import { randomId } from '../host/random.ts'
+import { diskError } from '../store/disk.ts'
 
 export interface PlacementOptions {
   /** Permission bits, whatever the umask. */
@@ -126,12 +127,9 @@ export class Placement {
 }
 
 function writeError(path: string, cause: unknown): unknown {
+  if (!hasSystemCode(cause, 'EACCES', 'EPERM', 'EROFS', 'ENOTDIR', 'EEXIST', 'EFBIG')) return diskError(cause, path)
   const details = { file: path }
-  if (hasSystemCode(cause, 'ENOSPC', 'EDQUOT'))
-    return new KnownError('DISK_FULL', `No space left to write ${path}`, { details, cause })
-  if (hasSystemCode(cause, 'EACCES', 'EPERM', 'EROFS', 'ENOTDIR', 'EEXIST', 'EFBIG'))
-    return new KnownError('FILE_UNWRITABLE', `${path} cannot be written: ${cause.message}`, { details, cause })
-  return cause
+  return new KnownError('FILE_UNWRITABLE', `${path} cannot be written: ${cause.message}`, { details, cause })
 }
 
 /**

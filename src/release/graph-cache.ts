@@ -2,12 +2,12 @@
  * Answers of the update graph that are kept in a workspace, where and under the names that oc-mirror v2 keeps them:
  * `hold-release/cincinnati-graph-data/<architecture>-<channel>.json`.
  */
-import { mkdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
-import { dirname, join } from 'node:path'
+import { readFile, stat } from 'node:fs/promises'
+import { join } from 'node:path'
 import { type Finding, finding } from '../errors/finding.ts'
 import { hasSystemCode, KnownError } from '../errors/known-error.ts'
 import type { Clock } from '../host/clock.ts'
-import { randomId } from '../host/random.ts'
+import { writeStaged } from '../store/staged-write.ts'
 import { canonicalAnswer, describeQuery } from './graph-document.ts'
 import type { GraphQuery, GraphSource } from './graph-source.ts'
 
@@ -84,17 +84,10 @@ function pathOf(directory: string, { channel, architecture }: GraphQuery): strin
 }
 
 async function keep(path: string, answer: Uint8Array): Promise<void> {
-  const staged = `${path}.${randomId()}.new`
-  await mkdir(dirname(path), { recursive: true })
-  try {
-    await writeFile(staged, answer, { flush: true })
-    await rename(staged, path)
-  } catch (cause) {
-    await rm(staged, { force: true })
-    throw hasSystemCode(cause, 'ENOSPC', 'EDQUOT')
-      ? new KnownError('DISK_FULL', `No space left to write ${path}`, { details: { file: path }, cause })
-      : cause
-  }
+  await writeStaged(path, async (file) => {
+    await file.writeFile(answer)
+    await file.sync()
+  })
 }
 
 async function readKept(path: string): Promise<{ readonly bytes: Uint8Array; readonly writtenAt: number } | undefined> {

@@ -17,7 +17,7 @@ export const flushData: (descriptor: number) => Promise<void> = promisify(fdatas
 /** Names a full disk; anything else is passed on as it is. */
 export function diskError(error: unknown, path: string): unknown {
   if (!hasSystemCode(error, 'ENOSPC', 'EDQUOT')) return error
-  return new KnownError('DISK_FULL', `No space left on the disk of ${path}`, { details: { path }, cause: error })
+  return new KnownError('DISK_FULL', `No space left to write ${path}`, { details: { path }, cause: error })
 }
 
 /** Runs `action`, and once more after making the directory of `path` where that was what was missing. */

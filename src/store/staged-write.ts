@@ -1,7 +1,7 @@
 import { type FileHandle, mkdir, open, rename, rm } from 'node:fs/promises'
 import { dirname } from 'node:path'
-import { hasSystemCode, KnownError } from '../errors/known-error.ts'
 import { randomId } from '../host/random.ts'
+import { diskError } from './disk.ts'
 
 /**
  * Gives a file its name only once `write` has put everything into it; where that fails, nothing is left.
@@ -27,10 +27,6 @@ export async function writeStaged(
     await rename(staged, path)
   } catch (cause) {
     await rm(staged, { force: true })
-    throw hasSystemCode(cause, 'ENOSPC', 'EDQUOT') ? diskFull(path, cause) : cause
+    throw diskError(cause, path)
   }
-}
-
-export function diskFull(path: string, cause: unknown): KnownError {
-  return new KnownError('DISK_FULL', `No space left to write ${path}`, { details: { file: path }, cause })
 }

@@ -8,6 +8,7 @@ import { hasSystemCode, KnownError } from '../errors/known-error.ts'
 import type { Log } from '../host/log.ts'
 import { randomId } from '../host/random.ts'
 import { algorithmOf, type Digest, hexOf } from '../oci/digest.ts'
+import { diskError } from '../store/disk.ts'
 import { signatureFilesOf, signaturesFromOcMirror } from './signature-documents.ts'
 import type { ReleaseSignature, SignatureSource } from './signature-source.ts'
 import type { VerifiedSignature } from './verify-release.ts'
@@ -62,8 +63,7 @@ export class SignatureDirectory implements SignatureSource {
       await rename(staged, path)
     } catch (cause) {
       await rm(staged, { force: true })
-      if (!hasSystemCode(cause, 'ENOSPC', 'EDQUOT')) throw cause
-      throw new KnownError('DISK_FULL', `No space left to write ${path}`, { details: { file: path }, cause })
+      throw diskError(cause, path)
     }
   }
 }

@@ -4,7 +4,7 @@ import type { JournalEvent, RunEvent } from '../journal/events.ts'
 import { emptyRunState, foldOnto } from '../journal/fold.ts'
 import { parseJournalLine } from '../journal/parse-journal.ts'
 import type { RunState } from '../journal/run-state.ts'
-import { diskFull } from '../store/staged-write.ts'
+import { diskError } from '../store/disk.ts'
 
 const newline = 0x0a
 /** Kept free for the last words of a run on a disk that is full. */
@@ -113,7 +113,7 @@ class OpenJournal implements JournalFile {
     } catch (error) {
       await this.#file.truncate(this.#size)
       if (!hasSystemCode(error, 'ENOSPC', 'EDQUOT')) throw error
-      if (!(await this.#freeReserve())) throw diskFull(this.#path, error)
+      if (!(await this.#freeReserve())) throw diskError(error, this.#path)
       await this.#write(line)
       return
     }

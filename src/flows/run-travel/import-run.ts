@@ -3,10 +3,11 @@ import { createReadStream } from 'node:fs'
 import { type FileHandle, mkdir, open, rename, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { scanTar, type TarScanEntry } from '../../archive/tar/tar-scan.ts'
-import { hasSystemCode, KnownError } from '../../errors/known-error.ts'
+import { KnownError } from '../../errors/known-error.ts'
 import type { Clock } from '../../host/clock.ts'
+import { diskError } from '../../store/disk.ts'
 import { isTaken, isThere } from '../../store/presence.ts'
-import { diskFull, writeStaged } from '../../store/staged-write.ts'
+import { writeStaged } from '../../store/staged-write.ts'
 import { openJournal } from '../../workflow/journal-file.ts'
 import { type RunDirectory, runDirectory } from '../../workflow/run-directory.ts'
 import { openSecretStore } from '../../workflow/secret-store.ts'
@@ -74,7 +75,7 @@ export async function importRun(file: string, options: ImportOptions): Promise<I
     return { directory: target, workflow, from, digest, files: entries.length, hasSides, missingSecrets }
   } catch (error) {
     await rm(staged.root, { recursive: true, force: true })
-    throw hasSystemCode(error, 'ENOSPC', 'EDQUOT') ? diskFull(staged.root, error) : error
+    throw diskError(error, staged.root)
   }
 }
 

@@ -12,6 +12,7 @@ import { type Finding, finding } from '../../errors/finding.ts'
 import { hasSystemCode, KnownError } from '../../errors/known-error.ts'
 import type { IgnitionConfig } from '../../ignition/config.ts'
 import { type FetchResource, refuseRemote, renderConfig } from '../../ignition/render-config.ts'
+import { diskError } from '../../store/disk.ts'
 import { makeAccounts } from './accounts.ts'
 import { enableUnit } from './enabled-units.ts'
 import { loadFiles } from './loaded-file.ts'
@@ -133,11 +134,8 @@ function leftOut({ storage, kernelArguments }: IgnitionConfig): readonly Finding
 }
 
 function writeError(root: string, cause: unknown): unknown {
-  const details = { file: root }
-  if (hasSystemCode(cause, 'ENOSPC', 'EDQUOT'))
-    return new KnownError('DISK_FULL', `No space left to write into ${root}`, { details, cause })
   const codes = ['EACCES', 'EPERM', 'EROFS', 'ENOTDIR', 'EISDIR', 'EEXIST', 'ELOOP', 'ENAMETOOLONG', 'EINVAL']
-  if (hasSystemCode(cause, ...codes))
-    return new KnownError('FILE_UNWRITABLE', `${root} cannot be written: ${cause.message}`, { details, cause })
-  return cause
+  if (!hasSystemCode(cause, ...codes)) return diskError(cause, root)
+  const details = { file: root }
+  return new KnownError('FILE_UNWRITABLE', `${root} cannot be written: ${cause.message}`, { details, cause })
 }

@@ -14,7 +14,8 @@ import {
 } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { hasSystemCode } from '../../errors/known-error.ts'
-import { diskFull, writeStaged } from '../../store/staged-write.ts'
+import { diskError } from '../../store/disk.ts'
+import { writeStaged } from '../../store/staged-write.ts'
 import { removeTree } from './tree-removal.ts'
 
 /** What a Secret of Kubernetes holds at most, in which ci-operator carries the directory from step to step. */
@@ -184,6 +185,6 @@ async function copyWhole(from: string, to: string): Promise<number> {
     }
   } catch (cause) {
     if (hasSystemCode(cause, 'ENOENT')) return 0
-    throw hasSystemCode(cause, 'ENOSPC', 'EDQUOT') ? diskFull(to, cause) : cause
+    throw diskError(cause, to)
   }
 }
