@@ -136,6 +136,11 @@ const wrong: Readonly<Record<string, readonly [from: string, to: string, ...expe
     'https://mirror:5000',
     '10:13 mirror.registry: "https://mirror:5000" is no place at a registry; write host:port/path, without docker:// and without tag, for example mirror.example.com:8443/ocp4',
   ],
+  'a mirror at a port that there is not': [
+    'mirror.lab.example.com:8443/ocp4',
+    'mirror.lab.example.com:65536/ocp4',
+    '10:13 mirror.registry: "mirror.lab.example.com:65536/ocp4" is no place at a registry; write host:port/path, without docker:// and without tag, for example mirror.example.com:8443/ocp4',
+  ],
   'an address instead of a network': [
     'cluster: {}',
     'cluster:\n  networking:\n    machineNetwork:\n    - cidr: 10.0.1.5/16',
