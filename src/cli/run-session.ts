@@ -3,11 +3,12 @@ import { KnownError } from '../errors/known-error.ts'
 import { type OpenedDefinition, writeDefinition } from '../flows/run-definition.ts'
 import { freeSpaceAt } from '../host/free-space.ts'
 import { isLocked } from '../host/lock.ts'
+import { teardownWord } from '../journal/run-state.ts'
 import { type RunOutcome, runWorkflow, type SessionRequest } from '../workflow/engine.ts'
 import { readRun } from '../workflow/known-runs.ts'
 import { writeJunit } from '../workflow/registry-run/junit-file.ts'
 import { makeRunDirectory, type RunDirectory } from '../workflow/run-directory.ts'
-import { isTakenDown, runStatus, teardownWord } from '../workflow/run-status.ts'
+import { isTakenDown, runStatus } from '../workflow/run-status.ts'
 import type { TeardownPolicy } from '../workflow/workflow.ts'
 import { askYesNo } from './ask.ts'
 import type { CliContext } from './context.ts'
@@ -119,6 +120,7 @@ async function refuseOthers({ directory, runsFlag, request, isForced, opened }: 
       `Run ${directory.id} was exported to ${file}: two sides must not both go on`,
       {
         details: { run: directory.id, file },
+        hint: elsewhereHint(state.workflow, `${directory.id}${runsFlag}`, request),
       },
     )
   }
@@ -130,6 +132,12 @@ async function refuseOthers({ directory, runsFlag, request, isForced, opened }: 
       details: { run: directory.id },
     })
   }
+}
+
+function elsewhereHint(workflow: string, run: string, { mode }: Pick<SessionRequest, 'mode'>): string {
+  return mode === 'teardown'
+    ? `Take down there what was made there; sallyport run teardown ${run} --anyway takes away what this side has made.`
+    : `Go on where it was imported. Where it never arrived, sallyport resume ${run} --anyway goes on here, and sallyport run ${workflow} --new begins another.`
 }
 
 function teardownOf({ teardown, opened, request }: SessionOptions): {

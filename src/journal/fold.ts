@@ -1,6 +1,6 @@
 /** `fold(events) -> RunState`. Pure, and for the browser too: the dashboard folds the same events as the engine. */
 import type { JournalEvent, StepOutline } from './events.ts'
-import type { Attempt, RunState, StepState, StepStatus } from './run-state.ts'
+import { type Attempt, type RunState, type StepState, type StepStatus, teardownWord } from './run-state.ts'
 
 export function emptyRunState(): RunState {
   return {
@@ -56,6 +56,8 @@ const appliers: Appliers = {
   'session.started'(state, { host, pid, user, asked, at }) {
     state.sessions += 1
     state.session = { number: state.sessions, host, pid, user, asked, startedAt: at }
+    // Whoever goes on here takes the export back; to take down what was made here leaves the run to the other side.
+    if (asked[0] !== teardownWord) state.exportedTo = undefined
     for (const step of state.steps.values()) if (step.status === 'running') endAttempt(step, 'interrupted', at)
   },
   'session.ended'({ session }, { at, outcome, why }) {

@@ -9,6 +9,9 @@ import type {
   UndoRecord,
 } from './events.ts'
 
+/** What `asked` of a session begins with where nothing but a teardown was wanted. */
+export const teardownWord = 'teardown'
+
 export type StepStatus =
   | 'pending'
   | 'running'

@@ -1,4 +1,4 @@
-import type { RunState, StepState } from '../journal/run-state.ts'
+import { type RunState, type StepState, teardownWord } from '../journal/run-state.ts'
 
 /**
  * How a run is, in one word. `new`: begun, and nothing written yet; `interrupted`: its engine is gone, and never said so;
@@ -27,9 +27,6 @@ export function runStatus(state: RunState, isHeld: boolean): RunStatus {
   if (isTakenDown(state)) return 'taken-down'
   return hasSucceeded(state) ? 'succeeded' : 'stopped'
 }
-
-/** What `asked` of a session begins with where nothing but a teardown was wanted. */
-export const teardownWord = 'teardown'
 
 /** True where nothing is left of what its steps made: going on from the middle would build on nothing. */
 export function isTakenDown(state: RunState): boolean {

@@ -58,6 +58,23 @@ test('a run leaves in one file, goes on where it was imported, and not where it 
   assert.match((await cli('run', 'show', '--runs', 'there')).stdout, /^taken down: small/)
 })
 
+test('whoever goes on where a run was exported has it back; who only takes down does not', async (t) => {
+  const { words, cli } = await place(t)
+  assert.equal((await cli('run', ...words, '--until', 'small-make')).status, 0)
+  assert.equal((await cli('run', 'export', '-o', 'run.tar')).status, 0)
+  const refused = await cli('run', 'teardown')
+  assert.match(refused.stderr, /next: .*sallyport run teardown \d\S+ --anyway takes away what this side has made/)
+  assert.match((await cli('resume')).stderr, /next: .*sallyport resume \d\S+ --anyway goes on here/)
+  const back = await cli('resume', '--anyway', '--teardown', 'never')
+  assert.match(back.stdout, /^succeeded: small, run /)
+  assert.match((await cli('run', 'show')).stdout, /^succeeded: small, run /)
+  assert.equal((await cli('resume')).status, 0, 'and so does the next')
+
+  assert.equal((await cli('run', 'export', '-o', 'again.tar')).status, 0)
+  assert.equal((await cli('run', 'teardown', '--anyway')).status, 0)
+  assert.match((await cli('run', 'show')).stdout, /^exported: small, run /)
+})
+
 test('a file that is cut, changed or another is refused, and so is a run that is there', async (t) => {
   const { directory, words, cli } = await place(t)
   await cli('run', ...words, '--until', 'small-make')
