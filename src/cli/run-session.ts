@@ -1,9 +1,11 @@
 /** One session of a run, from the command line: begun, followed, and told of at its end. */
+import { stat } from 'node:fs/promises'
 import { KnownError } from '../errors/known-error.ts'
 import { type OpenedDefinition, writeDefinition } from '../flows/run-definition.ts'
 import { freeSpaceAt } from '../host/free-space.ts'
 import { isLocked } from '../host/lock.ts'
 import { teardownWord } from '../journal/run-state.ts'
+import { ifThere } from '../store/presence.ts'
 import { type RunOutcome, runWorkflow, type SessionRequest } from '../workflow/engine.ts'
 import { readRun } from '../workflow/known-runs.ts'
 import { writeJunit } from '../workflow/registry-run/junit-file.ts'
@@ -40,11 +42,12 @@ const fullBelowBytes = 128 * 1024
  * Runs it, and prints how it ended.
  *
  * @returns the exit status: 0 also at the gap, 130 where it was stopped by its user
- * @throws KnownError STORE_LOCKED, RUN_OVER, RUN_ELSEWHERE, and what the engine throws
+ * @throws KnownError STORE_LOCKED, RUN_OVER, RUN_ELSEWHERE, RUN_OF_ANOTHER, and what the engine throws
  */
 export async function runSession(options: SessionOptions, context: CliContext): Promise<number> {
   const { directory, opened, runs, runsFlag } = options
   await refuseOthers(options)
+  await refuseForeign(options, context)
   await makeRunDirectory(directory)
   await writeDefinition(directory, opened.definition)
   const usualMs = await usualDurations(runs, opened.workflow.name)
@@ -138,6 +141,24 @@ function elsewhereHint(workflow: string, run: string, { mode }: Pick<SessionRequ
   return mode === 'teardown'
     ? `Take down there what was made there; sallyport run teardown ${run} --anyway takes away what this side has made.`
     : `Go on where it was imported. Where it never arrived, sallyport resume ${run} --anyway goes on here, and sallyport run ${workflow} --new begins another.`
+}
+
+/**
+ * Root may write everywhere, and what it writes here the owner of the run could neither read nor go on with; and a lab that
+ * was begun without root has no gap, whoever goes on. To take it down is another matter: nothing comes after that.
+ */
+async function refuseForeign(
+  { directory, runsFlag, request, isForced, opened }: SessionOptions,
+  { user }: Pick<CliContext, 'user'>,
+): Promise<void> {
+  if (user.uid !== 0 || isForced || request.mode === 'teardown') return
+  const owner = (await ifThere(stat(directory.root)))?.uid ?? 0
+  if (owner === 0) return
+  const run = `${directory.id}${runsFlag}`
+  throw new KnownError('RUN_OF_ANOTHER', `Run ${directory.id} belongs to user ${owner}, and this is root`, {
+    hint: `Go on as that user: sudo -u '#${owner}' sallyport resume ${run}; or begin one as root: sallyport run ${opened.workflow.name} --new, with its other options. sallyport resume ${run} --anyway goes on with it as root, and its owner cannot any more.`,
+    details: { run: directory.id, owner },
+  })
 }
 
 function teardownOf({ teardown, opened, request }: SessionOptions): {

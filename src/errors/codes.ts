@@ -481,6 +481,11 @@ export const errorCodes = {
     retryable: false,
     hint: 'Go on where it was imported. Where it never arrived, sallyport resume RUN --anyway goes on here, and sallyport run WORKFLOW --new begins another.',
   },
+  RUN_OF_ANOTHER: {
+    exitCode: 1,
+    retryable: false,
+    hint: 'Go on as the user that it belongs to, or begin a run of your own with sallyport run WORKFLOW --new.',
+  },
   RUN_EXISTS: {
     exitCode: 1,
     retryable: false,

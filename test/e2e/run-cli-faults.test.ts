@@ -1,7 +1,7 @@
 /** What befalls a run from outside: Ctrl-C, kill -9, a second one at the same time, a disk that is full. */
 import assert from 'node:assert/strict'
 import { execFile } from 'node:child_process'
-import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
+import { chown, mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
@@ -200,4 +200,23 @@ test('a file where runs should lie is told, and is none of them', async (t) => {
     assert.match(stderr, /error RUN_UNKNOWN/, command.join(' '))
   }
   assert.equal(await readFile(join(directory, 'file'), 'utf8'), 'mine')
+})
+
+test('root does not go on with the run of another user, but may take it down', async (t) => {
+  if (process.getuid?.() !== 0) return t.skip('only root may write what belongs to others')
+  const { directory, words, runId, done } = await place(t)
+  const cli = (...all: string[]) => runCli(all, { cwd: directory })
+  assert.equal((await cli(...words, '--until', 'small-make', '--teardown', 'never')).status, 0)
+  const root = join(directory, '.sallyport', 'runs', await runId())
+  await chown(root, 1000, 1000)
+  for (const refused of [['resume'], words]) {
+    const { status, stderr } = await cli(...refused)
+    assert.equal(status, 1)
+    assert.match(stderr, /error RUN_OF_ANOTHER: Run \S+ belongs to user 1000, and this is root\n/)
+    assert.match(stderr, /next: .*sudo -u '#1000' sallyport resume .*sallyport run small --new/)
+  }
+  assert.equal((await cli('run', 'teardown')).status, 0)
+  assert.equal(await done(), 'make clean')
+  await go(directory)
+  assert.equal((await cli('resume', '--anyway')).status, 0)
 })
