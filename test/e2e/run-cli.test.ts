@@ -115,6 +115,14 @@ test('the same command again goes on where a run failed, and begins anew once it
   assert.equal(JSON.parse((await cli('runs', '--json')).stdout).runs.length, 2)
 })
 
+test('a scope that nothing has is refused, and those that there are, are named', async (t) => {
+  const { cli, run } = await place(t)
+  await run('--teardown', 'never')
+  const { status, stderr } = await cli('run', 'teardown', '--scope', 'bastoin')
+  assert.equal(status, 64)
+  assert.match(stderr, /error USAGE: --scope bastoin: run \S+ has no such scope; nothing that it made has a scope\n/)
+})
+
 test('a run whose teardown is done is not gone on with in its middle, unless a step is named', async (t) => {
   const { directory, run, cli } = await place(t)
   await writeFile(join(directory, 'broken'), '')

@@ -1,9 +1,10 @@
 /** `run teardown`: takes away what a run made, from its journal alone. */
 import type { Command } from 'commander'
 import { KnownError } from '../../errors/known-error.ts'
-import { openDefinition, readDefinition } from '../../flows/run-definition.ts'
+import { openDefinition, type RunDefinition, readDefinition } from '../../flows/run-definition.ts'
+import { scopes } from '../../flows/stages/stage-parts.ts'
 import { teardownWord } from '../../journal/run-state.ts'
-import { findRun } from '../../workflow/known-runs.ts'
+import { findRun, readRun } from '../../workflow/known-runs.ts'
 import type { RunDirectory } from '../../workflow/run-directory.ts'
 import type { CommandHost } from '../command-host.ts'
 import type { CliContext } from '../context.ts'
@@ -48,6 +49,7 @@ async function teardown(wanted: string | undefined, options: Options, context: C
   const directory = await findRun(runs, wanted)
   const opened = await openForTeardown(directory, context)
   const { scope, forget = [], where } = options
+  if (scope !== undefined) await refuseUnknownScope(scope, directory, opened.definition.kind)
   context.stderr(`taking down run ${directory.id}\n`)
   const request = {
     mode: 'teardown' as const,
@@ -60,6 +62,16 @@ async function teardown(wanted: string | undefined, options: Options, context: C
     { runs, runsFlag: runsFlag(options), directory, opened, request, isForced: options.anyway === true },
     context,
   )
+}
+
+/** A word that is misspelled would take nothing away, and say that all is well. */
+async function refuseUnknownScope(scope: string, directory: RunDirectory, kind: RunDefinition['kind']): Promise<void> {
+  const { state } = await readRun(directory)
+  const recorded = [...state.undo.values()].flatMap(({ record }) => record.scope ?? [])
+  const known = [...new Set([...(kind === 'disconnected' ? scopes : []), ...recorded])]
+  if (known.includes(scope)) return
+  const meant = known.length === 0 ? 'nothing that it made has a scope' : `there are ${known.join(', ')}`
+  throw new KnownError('USAGE', `--scope ${scope}: run ${directory.id} has no such scope; ${meant}`)
 }
 
 /** A source that does not load any more keeps nobody from taking down what it made. */

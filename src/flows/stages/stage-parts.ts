@@ -26,7 +26,8 @@ export interface StageParts {
 }
 
 /** What goes away together when only a part is taken away. */
-export type Scope = 'infrastructure' | 'bastion' | 'bootstrap'
+export const scopes = ['infrastructure', 'bastion', 'bootstrap'] as const
+export type Scope = (typeof scopes)[number]
 
 /**
  * The lab of this run.
