@@ -97,8 +97,7 @@ class OpenJournal implements JournalFile {
   append(event: RunEvent, { at, isFlushed = true }: AppendOptions): Promise<JournalEvent> {
     const write = this.#last.then(async () => {
       const numbered: JournalEvent = { n: this.state.events + 1, at, ...event }
-      await this.#write(Buffer.from(`${JSON.stringify(numbered)}\n`))
-      if (isFlushed) await this.#file.datasync()
+      await this.#write(Buffer.from(`${JSON.stringify(numbered)}\n`), isFlushed)
       foldOnto(this.state, numbered)
       return numbered
     })
@@ -107,14 +106,16 @@ class OpenJournal implements JournalFile {
     return write
   }
 
-  async #write(line: Uint8Array): Promise<void> {
+  async #write(line: Uint8Array, isFlushed: boolean): Promise<void> {
     try {
       await this.#file.appendFile(line)
+      // Some file systems have no space only now; a line that is not counted must not be there.
+      if (isFlushed) await this.#file.datasync()
     } catch (error) {
       await this.#file.truncate(this.#size)
       if (!hasSystemCode(error, 'ENOSPC', 'EDQUOT')) throw error
       if (!(await this.#freeReserve())) throw diskError(error, this.#path)
-      await this.#write(line)
+      await this.#write(line, isFlushed)
       return
     }
     this.#size += line.byteLength

@@ -24,7 +24,16 @@ export interface SecretStore {
 export async function openSecretStore(directory: string, lookup: SecretLookup): Promise<SecretStore> {
   await mkdir(directory, { recursive: true, mode: 0o700 })
   const pathOf = (name: string) => join(directory, encodeURIComponent(name))
-  const write = (path: string, text: string) => writeStaged(path, (file) => file.writeFile(text), 0o600)
+  // The journal names them, so they have to outlast what it outlasts.
+  const write = (path: string, text: string) =>
+    writeStaged(
+      path,
+      async (file) => {
+        await file.writeFile(text)
+        await file.datasync()
+      },
+      0o600,
+    )
   const find = async (name: string) => (await ifThere(readFile(pathOf(name), 'utf8'))) ?? (await lookup(name))
   const keyFile = join(directory, '.key')
   const readKey = async () => {
