@@ -5,6 +5,8 @@ import type { Finding } from '../errors/finding.ts'
 import { KnownError } from '../errors/known-error.ts'
 import type { Clock } from '../host/clock.ts'
 import type { FailureCause, Json, Site, StepProblem, UndoRecord } from '../journal/events.ts'
+import { diskError } from '../store/disk.ts'
+import { AttemptWatch } from './attempt-watch.ts'
 import { logPath, type RunDirectory, stepPaths } from './run-directory.ts'
 import type { RunSecrets } from './run-secrets.ts'
 import type { SecretStore } from './secret-store.ts'
@@ -92,92 +94,37 @@ export async function runAttempt(
   order: AttemptOrder,
   { host, notes, work }: { readonly host: AttemptHost; readonly notes: AttemptNotes; readonly work: Work },
 ): Promise<AttemptEnd> {
-  const { directory, clock, secrets } = host
-  const paths = stepPaths(directory, order.step)
-  await Promise.all([paths.state, paths.artifacts].map((path) => mkdir(path, { recursive: true, mode: 0o700 })))
-  const log = openStepLog(join(directory.root, logPath(order.step, order.number)), {
-    clock,
-    secrets,
-    onText: (text) => notes.onText(text),
-  })
+  const { clock, secrets } = host
   const watch = new AttemptWatch(order, { clock, onSilent: (forMs) => notes.onSilent(forMs) })
-  const context = contextOf(order, { host, notes, log, watch })
+  let log: StepLog | undefined
   try {
+    log = await openLog(order, { host, notes })
+    const context = contextOf(order, { host, notes, log, watch })
     return { kind: 'succeeded', ...(await Promise.race([work(context), watch.abandoned])) }
   } catch (error) {
     const end = endOf(error, { order, watch, secrets })
-    if (end.kind === 'failed') log.say(end.problem.message)
+    if (end.kind === 'failed') log?.say(end.problem.message)
     return end
   } finally {
     watch.close()
-    log.close()
+    log?.close()
   }
 }
 
-/** Time-out, silence, and the word of somebody who stops the run. */
-class AttemptWatch {
-  readonly signal: AbortSignal
-  /** Rejects when the step does not end by itself within its grace. */
-  readonly abandoned: Promise<never>
-  isTimedOut = false
-  readonly #clock: Clock
-  readonly #silenceMs: number
-  readonly #onSilent: (forMs: number) => void
-  readonly #cancels: (() => void)[] = []
-  #lastSign: number
-  #isClosed = false
-
-  constructor(
-    { policy, signal }: AttemptOrder,
-    { clock, onSilent }: { readonly clock: Clock; readonly onSilent: (forMs: number) => void },
-  ) {
-    const controller = new AbortController()
-    this.#clock = clock
-    this.#silenceMs = policy.silenceMs
-    this.#onSilent = onSilent
-    this.#lastSign = clock.now()
-    this.signal = controller.signal
-    this.abandoned = new Promise((_, reject) => {
-      const end = (reason: unknown) => {
-        controller.abort(reason)
-        // A process group has its grace and is then ended; the same and a little for what runs in this process.
-        this.#cancels.push(clock.after(policy.graceMs + 5_000, () => reject(reason)))
-      }
-      const onStop = () => end(signal.reason)
-      signal.addEventListener('abort', onStop, { once: true })
-      this.#cancels.push(() => signal.removeEventListener('abort', onStop))
-      this.#cancels.push(
-        clock.after(policy.timeoutMs, () => {
-          this.isTimedOut = true
-          end(new KnownError('STEP_FAILED', `It did not end within ${seconds(policy.timeoutMs)}`))
-        }),
-      )
-      if (signal.aborted) onStop()
-    })
-    this.abandoned.catch(() => undefined)
-    this.#watchSilence()
+/** @throws KnownError DISK_FULL */
+async function openLog(
+  { step, number }: AttemptOrder,
+  { host, notes }: { readonly host: AttemptHost; readonly notes: AttemptNotes },
+): Promise<StepLog> {
+  const { directory, clock, secrets } = host
+  const path = join(directory.root, logPath(step, number))
+  try {
+    const paths = stepPaths(directory, step)
+    await Promise.all([paths.state, paths.artifacts].map((each) => mkdir(each, { recursive: true, mode: 0o700 })))
+    return openStepLog(path, { clock, secrets, onText: (text) => notes.onText(text) })
+  } catch (cause) {
+    throw diskError(cause, path)
   }
-
-  sign(): void {
-    this.#lastSign = this.#clock.now()
-  }
-
-  #watchSilence(): void {
-    if (this.#isClosed) return
-    const silentMs = this.#clock.now() - this.#lastSign
-    if (silentMs >= this.#silenceMs) this.#onSilent(silentMs)
-    const next = silentMs >= this.#silenceMs ? this.#silenceMs : this.#silenceMs - silentMs
-    this.#cancels.push(this.#clock.after(next, () => this.#watchSilence()))
-  }
-
-  close(): void {
-    this.#isClosed = true
-    for (const cancel of this.#cancels) cancel()
-  }
-}
-
-function seconds(milliseconds: number): string {
-  return milliseconds < 120_000 ? `${milliseconds / 1000} s` : `${Math.round(milliseconds / 6000) / 10} min`
 }
 
 interface ContextParts {
@@ -221,7 +168,7 @@ function contextOf(order: AttemptOrder, { host, notes, log, watch }: ContextPart
       return value
     },
     hide: (value) => secrets.add(value),
-    exec: (command) => processes.run(command, limits),
+    exec: (command) => watch.during(processes.run(command, limits)),
   }
 }
 
@@ -242,10 +189,11 @@ interface EndParts {
 }
 
 function endOf(error: unknown, { order, watch, secrets }: EndParts): AttemptEnd {
-  if (order.signal.aborted && !watch.isTimedOut) return { kind: 'cancelled', why: 'the run was stopped' }
-  if (watch.isTimedOut) {
-    const message = `It did not end within ${seconds(order.policy.timeoutMs)}`
-    return { kind: 'failed', cause: 'timeout', problem: { code: 'STEP_FAILED', message }, isRetryable: false }
+  const { tooLate } = watch
+  if (order.signal.aborted && tooLate === undefined) return { kind: 'cancelled', why: 'the run was stopped' }
+  if (tooLate) {
+    const { code, message } = tooLate
+    return { kind: 'failed', cause: 'timeout', problem: { code, message }, isRetryable: false }
   }
   if (!(error instanceof KnownError)) {
     const message = secrets.clean(error instanceof Error ? (error.stack ?? error.message) : String(error))

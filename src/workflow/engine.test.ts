@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import { appendFile, readFile, truncate, writeFile } from 'node:fs/promises'
+import { appendFile, mkdir, readFile, truncate, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { z } from 'zod'
@@ -233,6 +233,23 @@ test('the post steps run after a failure, all of them, and the run has still fai
     done.map((name) => name.slice(0, 1)),
     ['a', 'x', 'y', 'z'],
   )
+})
+
+test('an observer whose log cannot be begun is told, and ends nothing else', async (t) => {
+  const { run, runs } = await place(t)
+  const { root } = runDirectory(runs, '20260101T000000-test')
+  await mkdir(join(root, 'logs'), { recursive: true })
+  await writeFile(join(root, 'logs', 'observers'), 'in the way')
+  const done: string[] = []
+  const observers = [{ name: 'watch', run: () => Promise.resolve() }]
+  const { outcome, state } = await run({
+    ...recordingWorkflow(done, ['a', 'b', 'c@post']),
+    observers,
+    teardown: 'always',
+  })
+  assert.equal(outcome, 'succeeded')
+  assert.deepEqual(done, ['a', 'b<-a', 'c'])
+  assert.match(state.observers.get('watch')?.problem?.message ?? '', /ENOTDIR|EEXIST/)
 })
 
 test('a journal that was cut in the middle of a line loses that line alone', async (t) => {

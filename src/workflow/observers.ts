@@ -5,8 +5,8 @@ import { defaultPolicy } from './step.ts'
 import type { JournalWriter } from './step-runner.ts'
 import type { WorkflowObserver } from './workflow.ts'
 
-/** The longest that a timer takes: it ends when the steps do. */
-const forever = 0x7fffffff
+/** It ends when the steps do. */
+const forever = Number.MAX_SAFE_INTEGER
 
 /** What runs beside the steps, from the first of them until the teardown. Its failure is told, and fails nothing. */
 export class ObserverGroup {
@@ -47,7 +47,10 @@ export class ObserverGroup {
       },
     })
     const problem = end.kind === 'failed' ? end.problem : undefined
-    await this.#host.write({ type: 'observer.ended', observer: observer.name, ...(problem && { problem }) })
+    // Where this cannot be written, the next step finds that out, and says so.
+    await this.#host
+      .write({ type: 'observer.ended', observer: observer.name, ...(problem && { problem }) })
+      .catch(() => undefined)
   }
 
   /** Resolves when all have ended. */

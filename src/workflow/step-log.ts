@@ -28,6 +28,7 @@ export function openStepLog(path: string, { clock, secrets, onText }: StepLogOpt
   let isAtLineStart = true
   let isFull = false
   let isInLine = false
+  let isClosed = false
 
   const put = (clean: Uint8Array) => {
     if (clean.byteLength === 0 || isFull) return
@@ -54,6 +55,8 @@ export function openStepLog(path: string, { clock, secrets, onText }: StepLogOpt
     return Buffer.concat(pieces)
   }
   const write = (chunk: Uint8Array) => {
+    // A step that was given up may still speak, when its file has a number that is another's by now.
+    if (isClosed) return
     if (chunk.byteLength > 0) isInLine = chunk.at(-1) !== newline
     put(filter.push(chunk))
   }
@@ -61,7 +64,9 @@ export function openStepLog(path: string, { clock, secrets, onText }: StepLogOpt
     write,
     say: (text) => write(Buffer.from(`${isInLine ? '\n' : ''}${text}\n`)),
     close() {
+      if (isClosed) return
       put(filter.end())
+      isClosed = true
       closeSync(file)
     },
   }
