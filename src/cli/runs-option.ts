@@ -1,6 +1,6 @@
 import { join, resolve } from 'node:path'
 import type { Command } from 'commander'
-import { shellQuote } from '../workflow/shell-quote.ts'
+import { shellQuote } from '../host/shell-quote.ts'
 import type { CliContext } from './context.ts'
 
 export interface RunsOption {

@@ -1,6 +1,6 @@
 import { KnownError } from '../errors/known-error.ts'
+import { shellQuote } from '../host/shell-quote.ts'
 import type { UndoRecord } from '../journal/events.ts'
-import { shellQuote } from './shell-quote.ts'
 
 /** The kind of what a script registers: a command that takes it away. */
 export const undoCommandKind = 'script.command'

@@ -8,7 +8,8 @@ import { before, type TestContext, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { tempDir } from '../../../testkit/temp-dir.ts'
 import { systemClock } from '../../host/clock.ts'
-import { openSandbox, quoted, type StandInCall, whyNoSandbox } from './sandbox.ts'
+import { shellQuote } from '../../host/shell-quote.ts'
+import { openSandbox, type StandInCall, whyNoSandbox } from './sandbox.ts'
 
 let unavailable: string | undefined
 
@@ -34,7 +35,7 @@ async function run(t: TestContext, script: string, standIns = ['podman']): Promi
   const calls: StandInCall[] = []
   const answer = async (call: StandInCall) => {
     calls.push(call)
-    return `printf '%s' ${quoted(`answer to ${call.args.join(' ')}`)}\nexit 3\n`
+    return `printf '%s' ${shellQuote(`answer to ${call.args.join(' ')}`)}\nexit 3\n`
   }
   const sandbox = await openSandbox({ directory, standIns, answer })
   t.after(() => sandbox.close())

@@ -11,6 +11,7 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { KnownError } from '../../errors/known-error.ts'
 import { exec } from '../../host/exec.ts'
+import { shellQuote } from '../../host/shell-quote.ts'
 import { spawnLogged } from '../../host/spawn-logged.ts'
 import { neededPrograms } from './host-programs.ts'
 import { outerScript, standInFolder } from './launch-scripts.ts'
@@ -152,7 +153,7 @@ async function serve(id: string, { calls, replies, answer }: Exchange): Promise<
     const input = isPiped ? await readOwn(`${path}.input`) : ''
     script = await answer({ name, cwd, unit, args, input })
   } catch (error) {
-    script = `printf '%s\\n' ${quoted(`sallyport: ${error instanceof Error ? error.message : error}`)} >&2\nexit 70\n`
+    script = `printf '%s\\n' ${shellQuote(`sallyport: ${error instanceof Error ? error.message : error}`)} >&2\nexit 70\n`
   }
   await writeFile(join(replies, id), script)
   await wake(`${path}.answer`)
@@ -169,9 +170,4 @@ async function wake(path: string): Promise<void> {
   } catch {
     // The stand-in was ended while its answer was on the way.
   }
-}
-
-/** A word for bash. */
-export function quoted(text: string): string {
-  return `'${text.replaceAll("'", `'\\''`)}'`
 }

@@ -1,5 +1,5 @@
 /** What a stand-in does, as the script in bash that it runs inside the sandbox. */
-import { quoted } from '../sandbox/sandbox.ts'
+import { shellQuote } from '../../host/shell-quote.ts'
 
 export interface Answer {
   readonly stdout?: string
@@ -16,13 +16,13 @@ export interface Answer {
 export function answerScript(answer: Answer): string {
   const { stdout = '', stderr = '', status = 0, folders = [], files = {}, exec } = answer
   const lines = [
-    ...folders.map((folder) => `mkdir -p -- ${quoted(folder)}`),
+    ...folders.map((folder) => `mkdir -p -- ${shellQuote(folder)}`),
     ...Object.entries(files).flatMap(([path, text]) => [
-      ...(path.includes('/') ? [`mkdir -p -- ${quoted(path.slice(0, path.lastIndexOf('/')))}`] : []),
-      `[ -e ${quoted(path)} ] || printf '%s' ${quoted(text)} > ${quoted(path)}`,
+      ...(path.includes('/') ? [`mkdir -p -- ${shellQuote(path.slice(0, path.lastIndexOf('/')))}`] : []),
+      `[ -e ${shellQuote(path)} ] || printf '%s' ${shellQuote(text)} > ${shellQuote(path)}`,
     ]),
-    ...(stdout === '' ? [] : [`printf '%s' ${quoted(stdout)}`]),
-    ...(stderr === '' ? [] : [`printf '%s' ${quoted(stderr)} >&2`]),
+    ...(stdout === '' ? [] : [`printf '%s' ${shellQuote(stdout)}`]),
+    ...(stderr === '' ? [] : [`printf '%s' ${shellQuote(stderr)} >&2`]),
     exec === undefined ? `exit ${status}` : `exec ${exec}`,
   ]
   return `${lines.join('\n')}\n`

@@ -1,4 +1,6 @@
 /** Every program that scripts of a bootstrap host call and that the sandbox does not have: who answers in its place. */
+
+import { shellQuote } from '../../host/shell-quote.ts'
 import type { BootstrapConfig } from '../../openshift/bootstrap/bootstrap-config.ts'
 import type { StandInCall } from '../sandbox/sandbox.ts'
 import { type Answer, answerScript } from './answer.ts'
@@ -130,5 +132,5 @@ function lines(texts: readonly string[]): string {
 /** `sudo [-E] [NAME=VALUE] COMMAND …` */
 function withoutSudo(args: readonly string[]): string {
   const start = args.findIndex((word) => !word.startsWith('-'))
-  return ['env', ...args.slice(start)].map((word) => `'${word.replaceAll("'", `'\\''`)}'`).join(' ')
+  return ['env', ...args.slice(start)].map(shellQuote).join(' ')
 }

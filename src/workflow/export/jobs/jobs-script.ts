@@ -1,6 +1,6 @@
 /** A workflow as Jobs of Kubernetes, with the script that runs them in order (docs/export.md). */
 
-import { shellQuote } from '../../shell-quote.ts'
+import { shellQuote } from '../../../host/shell-quote.ts'
 import { hereDocumentEnd } from '../container-script.ts'
 import { type ExportableWorkflow, givenVariables } from '../exportable-workflow.ts'
 import { stepFlags } from '../step-flags.ts'

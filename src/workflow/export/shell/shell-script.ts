@@ -1,6 +1,6 @@
 /** A workflow as one bash script that a person can read from top to bottom, and run (docs/export.md). */
 
-import { shellQuote } from '../../shell-quote.ts'
+import { shellQuote } from '../../../host/shell-quote.ts'
 import { hereDocumentEnd } from '../container-script.ts'
 import type { ExportableWorkflow, NumberedStep } from '../exportable-workflow.ts'
 import { givenVariables, numberedSteps, scriptText } from '../exportable-workflow.ts'
