@@ -1,5 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process'
-import { accessSync, constants, rmSync, statSync } from 'node:fs'
+import { accessSync, constants, rmSync, statSync, writeFileSync } from 'node:fs'
 import { constants as systemConstants } from 'node:os'
 import { delimiter, join, resolve } from 'node:path'
 import { hasSystemCode, KnownError } from '../errors/known-error.ts'
@@ -13,7 +13,10 @@ export interface GroupSpec {
   /** All of its environment. Names that no shell can have are left out by some shells. */
   readonly env: Env
   readonly cwd?: string
-  /** Gets the status of the program as soon as it has ended: a number; with ` orphaned` where nobody was there any more. */
+  /**
+   * Gets the status of the program as soon as it has ended: a number; with ` orphaned` where nobody was there any more, or it was
+   * disowned.
+   */
   readonly exitFile?: string
   /** What the group has to end, and what its program leaves behind has, when this process is gone. */
   readonly graceMs: number
@@ -44,6 +47,8 @@ export interface ProcessGroup {
   read(take: TakeOutput): void
   /** To all processes of the group; false where there is none. What is stopped goes on, so that it can obey. */
   signal(name: NodeJS.Signals): boolean
+  /** From now on the exit file says that its end is not its own. */
+  disown(): void
   /** Whether any process of the group is there. Zombies do not count, where there is /proc. */
   isAlive(): boolean
 }
@@ -61,7 +66,7 @@ export async function spawnGroup(spec: GroupSpec): Promise<ProcessGroup> {
     new KnownError('PROGRAM_FAILED', `${program}: cannot be run: ${why}`, { details: { program }, cause })
   if (!isRunnable(program, spec)) throw fail('there is no such program')
   for (const end of ['', '.new', '.orphaned']) if (exitFile !== undefined) rmSync(`${exitFile}${end}`, { force: true })
-  const child = start(spec)
+  const child = start(spec, fail)
   await new Promise<void>((resolve, reject) => {
     child.once('spawn', resolve)
     child.once('error', (error) => reject(fail(error.message, error)))
@@ -78,22 +83,32 @@ export async function spawnGroup(spec: GroupSpec): Promise<ProcessGroup> {
     closed,
     read: (take) => readOutput(child, take),
     signal: (name) => signalGroup(pid, name),
+    disown: () => noteOrphaned(exitFile),
     isAlive: () => isGroupAlive(pid),
   }
 }
 
-function start({ argv, env, cwd, exitFile = '', graceMs, restGraceMs }: GroupSpec): ChildProcess {
+type Failure = (why: string, cause?: unknown) => KnownError
+
+function start({ argv, env, cwd, exitFile = '', graceMs, restGraceMs }: GroupSpec, fail: Failure): ChildProcess {
   // Shells export what nobody gave them.
   const own = ['PWD', 'OLDPWD', 'SHLVL'].filter((name) => env[name] === undefined)
   const script = own.length > 0 ? `unset ${own.join(' ')}${groupWrapper}` : groupWrapper
   const tenths = [graceMs, restGraceMs].map((milliseconds) => `${Math.ceil(milliseconds / 100)}`)
   const words = ['-c', script, 'sallyport', exitFile && resolve(exitFile), ...tenths, ...argv]
-  return spawn('/bin/sh', words, {
-    env: { ...env },
-    stdio: ['pipe', 'pipe', 'ignore', 'pipe'],
-    detached: true,
-    ...(cwd !== undefined && { cwd }),
-  })
+  try {
+    return spawn('/bin/sh', words, {
+      env: { ...env },
+      stdio: ['pipe', 'pipe', 'ignore', 'pipe'],
+      detached: true,
+      ...(cwd !== undefined && { cwd }),
+    })
+  } catch (error) {
+    // What the kernel refuses because of its size, and what no program can be given.
+    if (hasSystemCode(error, 'E2BIG')) throw fail('its arguments and variables are too large for this system', error)
+    if (hasSystemCode(error, 'ERR_INVALID_ARG_VALUE')) throw fail('an argument or a variable has a zero byte', error)
+    throw error
+  }
 }
 
 /** Asked before, because a shell only says 127, which a program says, too. */
@@ -153,6 +168,16 @@ function readOutput({ stdout }: ChildProcess, take: TakeOutput): void {
     stdout.pause()
     void taken.finally(() => stdout.resume())
   })
+}
+
+/** As the watcher of the group does. Where it cannot be noted, it is asked to end all the same. */
+function noteOrphaned(exitFile: string | undefined): void {
+  if (exitFile === undefined) return
+  try {
+    writeFileSync(`${exitFile}.orphaned`, '')
+  } catch (error) {
+    if (!hasSystemCode(error, 'ENOSPC', 'EDQUOT', 'ENOENT')) throw error
+  }
 }
 
 function signalGroup(group: number, name: NodeJS.Signals): boolean {

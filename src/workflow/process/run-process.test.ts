@@ -106,6 +106,18 @@ test('what cannot be started says so', async (t) => {
   }
 })
 
+test('what no program can be given says so', async (t) => {
+  for (const [value, why] of [
+    ['x'.repeat(200_000), /too large/],
+    ['a\0b', /zero byte/],
+  ] as const) {
+    const { end } = await runScript(t, ':', { env: { ...env, VALUE: value } })
+    const { cause, problem } = await end
+    assert.equal(cause, 'spawn-failed')
+    assert.match(problem ?? '', why)
+  }
+})
+
 test('a signal that ended a program has its name, and a shell has no word in its output', async (t) => {
   const { end, output } = await runScript(t, 'kill -SEGV $$')
   const { cause, signal, status } = await end
@@ -132,6 +144,17 @@ test('the status is in the exit file before anybody hears of the end, and nothin
     assert.equal((await end).status, status)
     assert.equal(readFileSync(exitFile, 'utf8'), `${status}\n`)
   }
+})
+
+test('the exit file of a script that says 0 when it is asked to end says that it was asked', async (t) => {
+  const exitFile = join(await tempDir(t), 'exit')
+  const cancel = new AbortController()
+  const script = `trap 'exit 0' TERM; echo ready; while :; do sleep 0.05; done`
+  const { end, said } = await runScript(t, script, { cancel: cancel.signal, exitFile })
+  await said('ready')
+  cancel.abort()
+  assert.equal((await end).cause, 'cancelled')
+  assert.equal(readFileSync(exitFile, 'utf8'), '0 orphaned\n')
 })
 
 for (const firstSignal of ['SIGTERM', 'SIGINT'] as const) {

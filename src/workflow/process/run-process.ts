@@ -21,7 +21,10 @@ export interface ProcessSpec {
   readonly cookie?: string
   /** Daemons that it left outside of its group end with it, as in a container. They are found by the cookie. */
   readonly endsDaemons?: boolean
-  /** Gets its status as soon as it has ended: digits. With ` orphaned` behind where this process was gone before it. */
+  /**
+   * Gets its status as soon as it has ended: digits. With ` orphaned` behind where this process was gone before it, or had
+   * asked it to end: a script that cleans up and says 0 has not done its work.
+   */
   readonly exitFile?: string
   readonly timeoutMs?: number
   /** How long it may print nothing before somebody is told, and again each time as long. */
@@ -148,6 +151,7 @@ class ProcessRun {
   #end(group: ProcessGroup, cause: EndCause): void {
     if (this.#cause !== 'exit') return
     this.#cause = cause
+    group.disown()
     group.signal(this.#spec.firstSignal ?? 'SIGTERM')
     this.#undo.push(this.#controls.clock.after(this.#spec.graceMs, () => this.#kill(group, cause)))
   }
