@@ -145,6 +145,8 @@ async function main(): Promise<void> {
     const isBroken = hasSystemCode(error, 'EPIPE')
     if (!(isBroken && hasEventReader(process.argv))) process.exit(isBroken ? 0 : 1)
   })
+  // `sallyport run … 2>&1 | head`, or a terminal that was closed: what is said is lost, and what is done is not.
+  process.stderr.on('error', () => undefined)
   process.on('SIGINT', onSignal)
   process.on('SIGTERM', onSignal)
   const argv = process.argv.slice(2)

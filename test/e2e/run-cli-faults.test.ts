@@ -128,6 +128,16 @@ test('who stops reading the events does not end the run, and what never began is
   assert.match((await runCli(['run', 'show'], { cwd: directory })).stdout, /^succeeded: small/)
 })
 
+test('who stops listening does not end the run', async (t) => {
+  const { start, done, hasBegun, directory } = await place(t)
+  const run = start()
+  await until('the second step runs', hasBegun)
+  run.child.stderr?.destroy()
+  await go(directory)
+  assert.equal(await run.ended, 0)
+  assert.equal(await done(), 'make begin end clean')
+})
+
 test('events that cannot be begun are told before anything runs', async (t) => {
   const { directory, words, done } = await place(t)
   const { status, stderr } = await runCli([...words, '--events', 'nowhere/events'], { cwd: directory })
