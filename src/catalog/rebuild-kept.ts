@@ -2,10 +2,11 @@
 import { readdir, readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import * as z from 'zod'
-import { hasSystemCode } from '../errors/known-error.ts'
+import { parsedJson } from '../errors/parsed-json.ts'
 import type { FetchBlobOptions, RawManifest } from '../oci/content.ts'
 import { type Digest, digestOf, hexOf } from '../oci/digest.ts'
 import { digestText } from '../oci/digest-text.ts'
+import { ifThere } from '../store/presence.ts'
 import { writeStaged } from '../store/staged-write.ts'
 import { isIntact, openBlob } from './rebuild-layer.ts'
 
@@ -77,12 +78,8 @@ export async function readKeptImage(directory: string, inputs?: Digest): Promise
 
 /** What cannot be read is as good as absent: the image is made anew. */
 async function readRecord(path: string): Promise<z.infer<typeof Kept> | undefined> {
-  try {
-    return Kept.safeParse(JSON.parse(await readFile(path, 'utf8'))).data
-  } catch (error) {
-    if (error instanceof SyntaxError || hasSystemCode(error, 'ENOENT')) return undefined
-    throw error
-  }
+  const bytes = await ifThere(readFile(path))
+  return bytes && Kept.safeParse(parsedJson(bytes)).data
 }
 
 function openAll(directory: string, digests: readonly Digest[]) {

@@ -35,13 +35,3 @@ const headBytes = 64 * 1024
 export function headOf(bytes: Buffer): string {
   return bytes.toString('utf8', 0, Math.min(bytes.length, headBytes))
 }
-
-/** Undefined where the text is no JSON. */
-export function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch (error) {
-    if (error instanceof SyntaxError) return undefined
-    throw error
-  }
-}

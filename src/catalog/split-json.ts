@@ -6,7 +6,9 @@
  * of its line for one that is not. No line ends inside a JSON string, and a text that is one object is never the beginning of a
  * longer one: parsing, which is needed anyway, proves the guess. Only where it was wrong bytes are looked at one by one.
  */
-import { type CatalogDocument, DocumentFault, headOf, parseJson } from './split-document.ts'
+
+import { parsedJson } from '../errors/parsed-json.ts'
+import { type CatalogDocument, DocumentFault, headOf } from './split-document.ts'
 import { JsonFault, JsonScanner } from './split-json-scanner.ts'
 import { SplitWindow, type WindowOptions } from './split-window.ts'
 
@@ -81,7 +83,7 @@ export class JsonSplitter {
       this.#searched = Math.max(0, view.length - 1)
       return undefined
     }
-    const value = parseJson(view.toString('utf8', 0, end))
+    const value = parsedJson(view.toString('utf8', 0, end))
     if (value !== undefined) {
       this.#wrongGuesses = 0
       let length = end
@@ -119,7 +121,7 @@ export class JsonSplitter {
       throw this.#fault(`a document of more than ${maxBytes} bytes, even without its long texts`, 0)
     }
     if (found === undefined) return undefined
-    const value = parseJson(this.#window.view.toString('utf8', 0, this.#searched))
+    const value = parsedJson(this.#window.view.toString('utf8', 0, this.#searched))
     if (value === undefined) throw this.#fault('it is no JSON', 0)
     return this.#take(this.#searched, value)
   }

@@ -3,7 +3,8 @@
  * and goes on with white space or not at all ends a document, whatever stands open in it).
  */
 import { parseDocument } from 'yaml'
-import { type CatalogDocument, DocumentFault, headOf, parseJson } from './split-document.ts'
+import { parsedJson } from '../errors/parsed-json.ts'
+import { type CatalogDocument, DocumentFault, headOf } from './split-document.ts'
 import { SplitWindow, type WindowOptions } from './split-window.ts'
 
 /** The tree of a document takes some twenty times its size. */
@@ -78,7 +79,7 @@ export class YamlSplitter {
   }
 
   #parse(text: string, start: number): unknown {
-    const json = text.trimStart().startsWith('{') ? parseJson(text) : undefined
+    const json = text.trimStart().startsWith('{') ? parsedJson(text) : undefined
     if (json !== undefined) return json
     // Of a key that is there twice the last counts, as for opm: there are catalogs like that.
     const document = parseDocument(text, { merge: true, uniqueKeys: false, prettyErrors: false, logLevel: 'error' })

@@ -4,6 +4,7 @@
  */
 import { basename, dirname, extname, resolve } from 'node:path'
 import { KnownError } from '../errors/known-error.ts'
+import { parsedJson } from '../errors/parsed-json.ts'
 import type { FilePatch, IgnitionPatch, RegistriesDropIn, TrustAnchor, UnitPatch } from '../ignition/patch/patch.ts'
 import type { UndoStep } from '../ignition/patch/undo.ts'
 import { IgnitionPatchFile, IgnitionUndoFile, undoKind } from './ignition-patch-schema.ts'
@@ -156,7 +157,8 @@ function slug(text: string): string {
 
 /** Undefined where the text is something else than an undo. */
 function asUndo(text: string, path: string): readonly UndoStep[] | undefined {
-  const value = jsonOf(text)
+  // A patch in YAML may begin with a brace as well.
+  const value = text.trimStart().startsWith('{') ? parsedJson(text) : undefined
   if (typeof value !== 'object' || value === null || !('kind' in value) || value.kind !== undoKind) return undefined
   const result = IgnitionUndoFile.safeParse(value)
   if (result.success) return result.data.steps.map((step) => withoutAbsent(step) as UndoStep)
@@ -165,14 +167,4 @@ function asUndo(text: string, path: string): readonly UndoStep[] | undefined {
     details: { file: path },
     hint: 'Use the undo as sallyport ignition patch wrote it: it is not to be edited.',
   })
-}
-
-function jsonOf(text: string): unknown {
-  if (!text.trimStart().startsWith('{')) return undefined
-  try {
-    return JSON.parse(text)
-  } catch {
-    // A patch in YAML may begin with a brace as well.
-    return undefined
-  }
 }

@@ -6,6 +6,7 @@
 import { readFile } from 'node:fs/promises'
 import type { Finding } from '../errors/finding.ts'
 import { hasSystemCode, KnownError } from '../errors/known-error.ts'
+import { parsedJson } from '../errors/parsed-json.ts'
 import type { Clock } from '../host/clock.ts'
 import type { Env } from '../host/env.ts'
 import type { Log } from '../host/log.ts'
@@ -122,7 +123,7 @@ export async function readDefinition({ definition: path, id }: RunDirectory): Pr
       cause: error,
     })
   })
-  const value = parseJson(text)
+  const value = recordIn(text)
   if (value === undefined) throw new KnownError('JOURNAL_CORRUPT', `${path} is not what a run is made from`)
   const { format, kind } = value
   if (format !== 1 || typeof kind !== 'string' || !Object.hasOwn(kinds, kind)) {
@@ -132,11 +133,7 @@ export async function readDefinition({ definition: path, id }: RunDirectory): Pr
   return definition as unknown as RunDefinition
 }
 
-function parseJson(text: string): Readonly<Record<string, unknown>> | undefined {
-  try {
-    const value: unknown = JSON.parse(text)
-    return typeof value === 'object' && value !== null ? (value as Readonly<Record<string, unknown>>) : undefined
-  } catch {
-    return undefined
-  }
+function recordIn(text: string): Readonly<Record<string, unknown>> | undefined {
+  const value = parsedJson(text)
+  return typeof value === 'object' && value !== null ? (value as Readonly<Record<string, unknown>>) : undefined
 }

@@ -6,6 +6,7 @@
 import { X509Certificate } from 'node:crypto'
 import { fieldOf, textOf } from '../config/loose-values.ts'
 import { placeholderHint } from '../config/placeholder.ts'
+import { parsedJson } from '../errors/parsed-json.ts'
 import type { InstallConfigDocument } from './install-config-document.ts'
 import { hasMirrors, mirrorHosts } from './install-config-mirrors.ts'
 
@@ -79,7 +80,7 @@ function checkPullSecret(config: InstallConfigDocument): void {
   if (typeof text !== 'string' || text === '') return
   const tell = (summary: string, severity: 'error' | 'warning' = 'error') =>
     config.tell({ id: 'pull-secret', severity, path: ['pullSecret'], summary, part: 'key' })
-  const value = jsonOf(text)
+  const value = parsedJson(text)
   if (value === undefined) {
     tell(`it is no JSON${placeholderHint(text)}`)
     return
@@ -97,14 +98,6 @@ function checkPullSecret(config: InstallConfigDocument): void {
       `the mirror ${host} is not in it: without a login there nothing is pulled; add it, by exactly this name and port`,
       'warning',
     )
-  }
-}
-
-function jsonOf(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
   }
 }
 

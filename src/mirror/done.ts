@@ -6,6 +6,7 @@
 import { join } from 'node:path'
 import * as z from 'zod'
 import { KnownError } from '../errors/known-error.ts'
+import { parsedJson } from '../errors/parsed-json.ts'
 import { mapConcurrently } from '../host/concurrency.ts'
 import type { ContentSource, ContentTarget } from '../oci/content.ts'
 import type { Digest } from '../oci/digest.ts'
@@ -50,14 +51,9 @@ function donePath(workspace: Workspace): string {
 
 async function readFile(workspace: Workspace): Promise<DoneFile> {
   const text = await readIfPresent(donePath(workspace))
-  if (text === undefined) return { version: 1, targets: {} }
-  try {
-    return DoneFile.parse(JSON.parse(text))
-  } catch (error) {
-    // A record that cannot be read costs time, not safety: everything is looked at anew.
-    if (error instanceof SyntaxError || error instanceof z.ZodError) return { version: 1, targets: {} }
-    throw error
-  }
+  // A record that cannot be read costs time, not safety: everything is looked at anew.
+  const known = text === undefined ? undefined : DoneFile.safeParse(parsedJson(text)).data
+  return known ?? { version: 1, targets: {} }
 }
 
 /** What is recorded, by `HOST/PATH` of the target. */

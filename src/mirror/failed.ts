@@ -6,6 +6,7 @@
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import * as z from 'zod'
+import { parsedJson } from '../errors/parsed-json.ts'
 import { formatReference } from '../oci/reference.ts'
 import type { ResolvedImage } from './closure.ts'
 import type { FailedImage } from './failures.ts'
@@ -32,13 +33,8 @@ function failedPath(workspace: Workspace): string {
 export async function readFailed(workspace: Workspace): Promise<ReadonlyMap<string, readonly FailedEntry[]>> {
   const text = await readIfPresent(failedPath(workspace))
   if (text === undefined) return new Map()
-  try {
-    return new Map(Object.entries(FailedFile.parse(JSON.parse(text)).targets))
-  } catch (error) {
-    // A record that cannot be read is as none: an ordinary run brings whatever is not there yet.
-    if (error instanceof SyntaxError || error instanceof z.ZodError) return new Map()
-    throw error
-  }
+  // A record that cannot be read is as none: an ordinary run brings whatever is not there yet.
+  return new Map(Object.entries(FailedFile.safeParse(parsedJson(text)).data?.targets ?? {}))
 }
 
 /**

@@ -7,6 +7,7 @@
 import { type FileHandle, mkdir, open } from 'node:fs/promises'
 import { join } from 'node:path'
 import * as z from 'zod'
+import { parsedJson } from '../errors/parsed-json.ts'
 import type { UploadSession } from '../oci/content.ts'
 import type { Digest } from '../oci/digest.ts'
 import { digestText } from '../oci/digest-text.ts'
@@ -116,10 +117,5 @@ export class Holdings {
 
 function parseLine(text: string): Line | undefined {
   if (!text.startsWith('{') || !text.endsWith('}')) return undefined
-  try {
-    return Line.safeParse(JSON.parse(text)).data
-  } catch (error) {
-    if (error instanceof SyntaxError) return undefined
-    throw error
-  }
+  return Line.safeParse(parsedJson(text)).data
 }

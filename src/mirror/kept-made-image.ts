@@ -6,6 +6,7 @@ import { createReadStream } from 'node:fs'
 import { readdir, readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import * as z from 'zod'
+import { parsedJson } from '../errors/parsed-json.ts'
 import { type Digest, digestOf, hexOf } from '../oci/digest.ts'
 import { digestText } from '../oci/digest-text.ts'
 import { formatReference, parseReference } from '../oci/reference.ts'
@@ -55,7 +56,8 @@ export async function keepMadeImage(directory: string, image: FreshImage): Promi
 /** The image that was kept in `directory`; undefined where there is none, or not all of it. */
 export async function readMadeImage(directory: string): Promise<MadeImage | undefined> {
   const text = await readIfPresent(join(directory, 'image.json'))
-  const parsed = text === undefined ? undefined : parseKept(text)
+  // What cannot be read is as good as absent: it is made anew.
+  const parsed = text === undefined ? undefined : Kept.safeParse(parsedJson(text)).data
   if (!parsed) return undefined
   const { reference, base, manifests, blobs } = parsed
   const sizes = await Promise.all(blobs.map(({ digest }) => sizeIfThere(blobPath(directory, digest))))
@@ -71,16 +73,6 @@ export async function readMadeImage(directory: string): Promise<MadeImage | unde
       blobs.map(({ digest }) => digest),
     ),
     ...(base !== undefined && { base: parseReference(base) }),
-  }
-}
-
-/** What cannot be read is as good as absent: it is made anew. */
-function parseKept(text: string): z.infer<typeof Kept> | undefined {
-  try {
-    return Kept.safeParse(JSON.parse(text)).data
-  } catch (error) {
-    if (error instanceof SyntaxError) return undefined
-    throw error
   }
 }
 

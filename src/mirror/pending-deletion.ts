@@ -5,6 +5,7 @@
  */
 import { join } from 'node:path'
 import * as z from 'zod'
+import { parsedJson } from '../errors/parsed-json.ts'
 import { digestText } from '../oci/digest-text.ts'
 import { readIfPresent, type Workspace, writeIfChanged } from './workspace.ts'
 
@@ -48,12 +49,7 @@ function pathOf(workspace: Workspace): string {
 
 async function readFile(workspace: Workspace): Promise<z.infer<typeof PendingFile>> {
   const text = await readIfPresent(pathOf(workspace))
-  if (text === undefined) return { version: 1, targets: {} }
-  try {
-    return PendingFile.parse(JSON.parse(text))
-  } catch (error) {
-    // Lost is only what an interrupted run left behind without a name; the list itself is asked for again.
-    if (error instanceof SyntaxError || error instanceof z.ZodError) return { version: 1, targets: {} }
-    throw error
-  }
+  // Lost with one that cannot be read is only what an interrupted run left without a name; the list is asked for again.
+  const known = text === undefined ? undefined : PendingFile.safeParse(parsedJson(text)).data
+  return known ?? { version: 1, targets: {} }
 }

@@ -4,6 +4,7 @@
  */
 import { join } from 'node:path'
 import * as z from 'zod'
+import { parsedJson } from '../errors/parsed-json.ts'
 import { formatReference } from '../oci/reference.ts'
 import type { SelectedImage } from './selection.ts'
 import { readIfPresent, type Workspace, writeIfChanged } from './workspace.ts'
@@ -21,13 +22,8 @@ function wantedPath(workspace: Workspace): string {
 export async function readWanted(workspace: Workspace): Promise<ReadonlyMap<string, readonly WantedImage[]>> {
   const text = await readIfPresent(wantedPath(workspace))
   if (text === undefined) return new Map()
-  try {
-    return new Map(Object.entries(WantedFile.parse(JSON.parse(text)).targets))
-  } catch (error) {
-    // Written anew by the next run; until then only what arrived can be verified.
-    if (error instanceof SyntaxError || error instanceof z.ZodError) return new Map()
-    throw error
-  }
+  // Written anew by the next run; until then only what arrived can be verified.
+  return new Map(Object.entries(WantedFile.safeParse(parsedJson(text)).data?.targets ?? {}))
 }
 
 /** Replaces what was wanted for this target. */

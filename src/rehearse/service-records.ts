@@ -5,7 +5,7 @@
  * Source: openshift/installer `data/data/bootstrap/files/usr/local/bin/bootstrap-service-record.sh`,
  * `pkg/gather/service/entry.go`, whose `json:"string"` for the stage does not match what the script writes.
  */
-import { parsedJson } from './parsed-json.ts'
+import { parsedJson } from '../errors/parsed-json.ts'
 
 export interface ServiceRecordEntry {
   /** The clock of the host, in UTC. */

@@ -1,5 +1,6 @@
 /** The contents of an auth file (containers-auth.json(5), docker's config.json). */
 import { KnownError } from '../errors/known-error.ts'
+import { parsedJson } from '../errors/parsed-json.ts'
 import type { Credentials } from './credentials.ts'
 
 export interface AuthFile {
@@ -19,7 +20,7 @@ export interface AuthFile {
 export function parseAuthFile(text: string, path: string): AuthFile {
   const invalid = (why: string) =>
     new KnownError('CONFIG_INVALID', `${path}: not a file of registry credentials: ${why}`, { details: { file: path } })
-  const document = asRecord(parseJson(text))
+  const document = asRecord(parsedJson(text))
   if (document === undefined) throw invalid('it is not a JSON object')
   const entries = new Map<string, Credentials>()
   const legacyEntries = new Map<string, Credentials>()
@@ -72,15 +73,6 @@ function legacyHost(key: string): string | undefined {
   const isPathScoped = bare === key && bare.includes('/') && !/\/v[12]\/?$/.test(bare)
   if (isPathScoped || host === '') return undefined
   return host === 'docker.io' || host === 'registry-1.docker.io' ? 'index.docker.io' : host
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    // The parser's message quotes the file, and the file is secret.
-    return undefined
-  }
 }
 
 function asRecord(value: unknown): Readonly<Record<string, unknown>> | undefined {

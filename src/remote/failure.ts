@@ -2,6 +2,7 @@
 
 import type { ErrorCode } from '../errors/codes.ts'
 import { hasSystemCode, KnownError } from '../errors/known-error.ts'
+import { parsedJson } from '../errors/parsed-json.ts'
 import type { HttpAnswer } from './http-message.ts'
 import { parseRetryAfter } from './retry.ts'
 
@@ -122,12 +123,7 @@ function readReason(body: string, contentType = ''): Reason {
 }
 
 function firstError(body: string): object | undefined {
-  let document: unknown
-  try {
-    document = JSON.parse(body)
-  } catch {
-    return undefined
-  }
+  const document = parsedJson(body)
   if (typeof document !== 'object' || document === null) return undefined
   const errors = 'errors' in document && Array.isArray(document.errors) ? document.errors : [document]
   const first: unknown = errors[0]

@@ -1,6 +1,7 @@
 /** Reads what stands behind the last blob: what is missing, and how the archive ends. */
 import type * as z from 'zod'
 import { KnownError } from '../../errors/known-error.ts'
+import { parsedJson } from '../../errors/parsed-json.ts'
 import { entryNames, sizes } from '../format/format.ts'
 import { ArchiveHoles, EndRecord, VolumeRecord } from '../format/records.ts'
 import { fileHeader } from '../tar/ustar.ts'
@@ -89,12 +90,7 @@ async function recordAfterHeader(
 }
 
 function parsed<T>(schema: z.ZodType<T>, bytes: Uint8Array): T | undefined {
-  try {
-    return schema.safeParse(JSON.parse(Buffer.from(bytes).toString('utf8'))).data
-  } catch (error) {
-    if (error instanceof SyntaxError) return undefined
-    throw error
-  }
+  return schema.safeParse(parsedJson(bytes)).data
 }
 
 function damaged(file: string, entry: string, why: string): KnownError {

@@ -2,6 +2,7 @@
 import type { FileHandle } from 'node:fs/promises'
 import { join } from 'node:path'
 import { KnownError } from '../../errors/known-error.ts'
+import { parsedJson } from '../../errors/parsed-json.ts'
 import { hasherFor } from '../../oci/digest.ts'
 import { openBlocks, readBlock } from './block-file.ts'
 import { type ParityPlaces, ParityRecord, parityPlaces, parityRecordPlace, renderParity } from './parity.ts'
@@ -66,15 +67,8 @@ async function openOne(directory: string, name: string, stem: string): Promise<P
 
 async function readRecord(file: FileHandle): Promise<ParityRecord | undefined> {
   const { offset, size } = parityRecordPlace
-  const bytes = await readBlock(file, new Uint8Array(size), offset)
-  try {
-    const { data } = ParityRecord.safeParse(JSON.parse(Buffer.from(bytes).toString('utf8')))
-    // The bytes are not kept: what is rendered again has to have the checksum that is in the file.
-    return data
-  } catch (error) {
-    if (error instanceof SyntaxError) return undefined
-    throw error
-  }
+  // The bytes are not kept: what is rendered again has to have the checksum that is in the file.
+  return ParityRecord.safeParse(parsedJson(await readBlock(file, new Uint8Array(size), offset))).data
 }
 
 async function isProven(file: FileHandle, record: ParityRecord, { sums, check }: ParityPlaces): Promise<boolean> {

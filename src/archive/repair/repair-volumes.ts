@@ -2,6 +2,7 @@
 import { type FileHandle, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { KnownError } from '../../errors/known-error.ts'
+import { parsedJson } from '../../errors/parsed-json.ts'
 import { diskError } from '../../store/disk.ts'
 import { VolumeRecord } from '../format/records.ts'
 import { volumeName } from '../format/volume-names.ts'
@@ -142,13 +143,7 @@ async function checkIdentity(directory: string, stem: string, { record }: Parity
 }
 
 async function readId(file: FileHandle): Promise<string | undefined> {
-  const bytes = await readBlock(file, new Uint8Array(512), 512)
-  try {
-    return VolumeRecord.safeParse(JSON.parse(Buffer.from(bytes).toString('utf8'))).data?.id
-  } catch (error) {
-    if (error instanceof SyntaxError) return undefined
-    throw error
-  }
+  return VolumeRecord.safeParse(parsedJson(await readBlock(file, new Uint8Array(512), 512))).data?.id
 }
 
 /** A damaged byte or two in the identity do not make another archive. */

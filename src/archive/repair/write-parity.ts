@@ -2,6 +2,7 @@
 import { type FileHandle, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { KnownError } from '../../errors/known-error.ts'
+import { parsedJson } from '../../errors/parsed-json.ts'
 import { hasherFor } from '../../oci/digest.ts'
 import { diskError } from '../../store/disk.ts'
 import { sizes } from '../format/format.ts'
@@ -100,7 +101,7 @@ function incomplete(directory: string, stem: string, volume: number): KnownError
 /** The end record is the last entry of the last volume. */
 async function readEnd({ file, size }: OpenVolume): Promise<EndRecord | undefined> {
   const buffer = new Uint8Array(sizes.endRecord)
-  return parseJson(EndRecord, await readBlock(file, buffer, size - sizes.tarEnd - sizes.endRecord))
+  return EndRecord.safeParse(parsedJson(await readBlock(file, buffer, size - sizes.tarEnd - sizes.endRecord))).data
 }
 
 /** The records of the parity volumes, by group. */
@@ -110,7 +111,7 @@ async function describeGroups(
   count: number,
 ): Promise<readonly (readonly ParityRecord[])[]> {
   const [first] = volumes
-  const record = first && parseJson(VolumeRecord, await readBlock(first.file, new Uint8Array(512), 512))
+  const record = first && VolumeRecord.safeParse(parsedJson(await readBlock(first.file, new Uint8Array(512), 512))).data
   if (!record) throw new KnownError('ARCHIVE_INVALID', `Volume 1 of ${stem} does not begin as a volume does`)
   const groups = Math.ceil(volumes.length / (maxBlocks - count))
   return Array.from({ length: groups }, (_, group) =>
@@ -131,18 +132,6 @@ async function describeGroups(
 
 function numberedName({ stem, group, count, parity }: ParityRecord): string {
   return parityName(stem, (group - 1) * count + parity + 1)
-}
-
-function parseJson<Value>(
-  schema: { safeParse(value: unknown): { data?: Value | undefined } },
-  bytes: Uint8Array,
-): Value | undefined {
-  try {
-    return schema.safeParse(JSON.parse(Buffer.from(bytes).toString('utf8'))).data
-  } catch (error) {
-    if (error instanceof SyntaxError) return undefined
-    throw error
-  }
 }
 
 /** One parity volume that is being written. */

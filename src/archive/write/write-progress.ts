@@ -10,6 +10,7 @@ import { readFile } from 'node:fs/promises'
 import { promisify } from 'node:util'
 import * as z from 'zod'
 import { hasSystemCode } from '../../errors/known-error.ts'
+import { parsedJson } from '../../errors/parsed-json.ts'
 import type { Digest } from '../../oci/digest.ts'
 import { digestText } from '../../oci/digest-text.ts'
 import { diskError } from '../../store/disk.ts'
@@ -68,7 +69,7 @@ export async function readProgress(path: string): Promise<Progress | undefined> 
     throw error
   })
   const end = bytes.indexOf(10)
-  const head = Head.safeParse(parseJson(bytes.toString('utf8', 0, Math.max(0, end))))
+  const head = Head.safeParse(parsedJson(bytes.toString('utf8', 0, Math.max(0, end))))
   return head.success ? fold(head.data, bytes.toString('utf8'), end + 1) : undefined
 }
 
@@ -80,7 +81,7 @@ function fold({ id, recordSize, volumeBytes }: z.infer<typeof Head>, text: strin
   let flushed = 0
   let size = start
   for (let end = text.indexOf('\n', size); end >= 0; end = text.indexOf('\n', size)) {
-    const line = Line.safeParse(parseJson(text.slice(size, end))).data
+    const line = Line.safeParse(parsedJson(text.slice(size, end))).data
     if (line === undefined) break
     if ('written' in line) {
       reached.delete(line.written)
@@ -97,15 +98,6 @@ function fold({ id, recordSize, volumeBytes }: z.infer<typeof Head>, text: strin
     ([digest, { sums, index }]) => [digest, { sums, isFlushed: index < flushed }] as const,
   )
   return { id, recordSize, volumeBytes, written: new Map(claims), reached, sealed, count, size }
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch (error) {
-    if (error instanceof SyntaxError) return undefined
-    throw error
-  }
 }
 
 /** Appends lines. What a full disk did not take is kept, and written before the next line. */

@@ -6,6 +6,7 @@
 import { createHash } from 'node:crypto'
 import * as z from 'zod'
 import { KnownError } from '../../errors/known-error.ts'
+import { parsedJson } from '../../errors/parsed-json.ts'
 
 /** Names of entries that are no files of the run. */
 export const runFileNames = {
@@ -43,7 +44,7 @@ export function manifestSum(manifest: Uint8Array | string): string {
 
 /** @throws KnownError RUN_FILE_INVALID */
 export function parseManifest(text: string, file: string): RunManifest {
-  const parsed = RunManifest.safeParse(parseJson(text))
+  const parsed = RunManifest.safeParse(parsedJson(text))
   if (!parsed.success)
     throw invalidRunFile(file, `its list of contents is not as it should be: ${z.prettifyError(parsed.error)}`)
   const wrong = parsed.data.entries.find(({ name }) => !isPlainPath(name))
@@ -66,12 +67,4 @@ function isPlainPath(name: string): boolean {
 export function isLeftBehind(name: string): boolean {
   const [top = ''] = name.split('/')
   return /^(?:lock(?:\..*)?|secrets|work|lab|.*\.reserve|.*\.new)$/.test(top)
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
 }

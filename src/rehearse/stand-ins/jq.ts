@@ -6,8 +6,8 @@
  * Source: jq 1.6 manual; the filters of openshift/installer `data/data/bootstrap/files/usr/local/bin`.
  */
 import { KnownError } from '../../errors/known-error.ts'
+import { parsedJson } from '../../errors/parsed-json.ts'
 import { evaluateJsonPath, parseJsonPath } from '../../openshift/json-path.ts'
-import { parsedJson } from '../parsed-json.ts'
 
 export interface JqCall {
   readonly args: readonly string[]
