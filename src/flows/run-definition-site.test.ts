@@ -24,5 +24,5 @@ test('a site that is there and cannot be read is told as that, and is no site th
   const definition = { kind: 'disconnected', file: join(root, 'other', 'sallyport.yaml'), text: '' } as const
   const { file } = await siteDefinitionAt(definition, root)
   assert.equal(file, join(root, 'sallyport.yaml'))
-  await assert.rejects(defineSiteRun(file), { code: 'FILE_UNREADABLE' })
+  await assert.rejects(defineSiteRun(file), { name: 'KnownError', message: /it is a directory/ })
 })
