@@ -1,11 +1,12 @@
 /**
  * Makes a lab with a server and a proxy, as a process of its own that can be killed. Arguments: id, directory, a file for undo
- * records (one JSON a line), and after how many of them it kills itself, 0 for never.
+ * records (one JSON a line), and after how many of them it kills itself, 0 for never. It lives until its standard input ends.
  */
 import { appendFileSync } from 'node:fs'
 import { openLab } from '../src/provision/lab/open-lab.ts'
 import { labHost, thisUser, webServer } from './lab.ts'
 
+process.stdin.resume()
 const [id = '', directory = '', journal = '', fatal = '0'] = process.argv.slice(2)
 const lab = await openLab(labHost, { id, directory, mode: 'namespaces', user: thisUser })
 const made = { count: 0 }

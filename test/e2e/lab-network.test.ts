@@ -248,7 +248,7 @@ async function killedMaker(
 ) {
   const file = fileURLToPath(new URL('../../testkit/lab-child.ts', import.meta.url))
   const child = spawn(process.execPath, [file, ...words, isKilledByUs ? '0' : String(fatal)], {
-    stdio: ['ignore', 'pipe', 'inherit'],
+    stdio: ['pipe', 'pipe', 'inherit'],
     detached: true,
   })
   const ended = once(child, 'exit')
