@@ -76,9 +76,9 @@ export function processNumbers(): readonly number[] | undefined {
 function cookieOf(pid: number): string | undefined {
   try {
     let environ = readFileSync(`/proc/${pid}/environ`, 'latin1')
-    // Empty, too, for the moment in which a process becomes another program (fs/proc/base.c environ_read: no env_end yet).
-    for (let look = 0, settled = false; environ === '' && !settled && look < execLooks; look += 1) {
-      settled = !processStat(pid)?.isBecomingAnother
+    // Empty, too, for one that becomes another program: what was opened is of the old one, or the new one has none yet
+    // (fs/proc/base.c environ_read). One that does so again and again is looked at again.
+    for (let look = 0; environ === '' && look < execLooks && processStat(pid)?.hasEnvironment; look += 1) {
       environ = readFileSync(`/proc/${pid}/environ`, 'latin1')
     }
     const words = environ.split('\0')

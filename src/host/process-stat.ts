@@ -7,8 +7,11 @@ export interface ProcessStat {
   readonly started: string
   readonly group: number
   readonly isZombie: boolean
-  /** It has memory, and its environment is not yet in it. */
-  readonly isBecomingAnother: boolean
+  /**
+   * It has an environment that is not empty; also where it becomes another program just now, and nobody can tell: its code is
+   * told last of all (fs/binfmt_elf.c load_elf_binary).
+   */
+  readonly hasEnvironment: boolean
 }
 
 /** undefined where there is no such process, or no /proc. */
@@ -21,7 +24,7 @@ export function processStat(pid: number): ProcessStat | undefined {
       isZombie: fields[0] === 'Z',
       group: Number(fields[2]),
       started: fields[19] ?? '',
-      isBecomingAnother: fields[20] !== '0' && fields[48] === '0',
+      hasEnvironment: fields[20] !== '0' && (fields[24] === '0' || fields[47] !== fields[48]),
     }
   } catch (error) {
     if (hasSystemCode(error, 'ENOENT', 'ESRCH', 'EACCES')) return undefined
