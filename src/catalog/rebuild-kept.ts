@@ -4,8 +4,9 @@ import { join } from 'node:path'
 import * as z from 'zod'
 import { parsedJson } from '../errors/parsed-json.ts'
 import type { FetchBlobOptions, RawManifest } from '../oci/content.ts'
-import { type Digest, digestOf, hexOf } from '../oci/digest.ts'
+import { type Digest, hexOf } from '../oci/digest.ts'
 import { digestText } from '../oci/digest-text.ts'
+import { KeptManifest, keptManifest, rawManifest } from '../oci/kept-manifest.ts'
 import { ifThere } from '../store/presence.ts'
 import { writeStaged } from '../store/staged-write.ts'
 import { isIntact, openBlob } from './rebuild-layer.ts'
@@ -15,7 +16,7 @@ const Kept = z.object({
   /** What the image was made of. */
   inputs: digestText(),
   /** The image itself last. */
-  manifests: z.array(z.object({ mediaType: z.string(), text: z.string() })).min(1),
+  manifests: z.array(KeptManifest).min(1),
   blobs: z.array(digestText()),
 })
 
@@ -41,10 +42,7 @@ export async function keepImage(
   const kept: z.input<typeof Kept> = {
     version: 1,
     inputs,
-    manifests: manifests.map(({ descriptor, bytes }) => ({
-      mediaType: descriptor.mediaType,
-      text: Buffer.from(bytes).toString('utf8'),
-    })),
+    manifests: manifests.map(keptManifest),
     blobs: [...blobs],
   }
   const path = join(directory, recordName)
@@ -68,10 +66,7 @@ export async function readKeptImage(directory: string, inputs?: Digest): Promise
   if (!kept || (inputs !== undefined && kept.inputs !== inputs)) return undefined
   for (const digest of kept.blobs) if (!(await isIntact(directory, digest))) return undefined
   return {
-    manifests: kept.manifests.map(({ mediaType, text }) => {
-      const bytes = Buffer.from(text)
-      return { descriptor: { mediaType, digest: digestOf(bytes), size: bytes.byteLength }, bytes }
-    }),
+    manifests: kept.manifests.map(rawManifest),
     blobs: openAll(directory, kept.blobs),
   }
 }

@@ -7,8 +7,9 @@ import { readdir, readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import * as z from 'zod'
 import { parsedJson } from '../errors/parsed-json.ts'
-import { type Digest, digestOf, hexOf } from '../oci/digest.ts'
+import { type Digest, hexOf } from '../oci/digest.ts'
 import { digestText } from '../oci/digest-text.ts'
+import { KeptManifest, keptManifest, rawManifest } from '../oci/kept-manifest.ts'
 import { formatReference, parseReference } from '../oci/reference.ts'
 import { sizeIfThere } from '../store/presence.ts'
 import type { MadeImage, OpenMadeBlob } from './made-content.ts'
@@ -19,7 +20,7 @@ const Kept = z.object({
   reference: z.string(),
   base: z.string().optional(),
   /** The image itself last. */
-  manifests: z.array(z.object({ mediaType: z.string(), text: z.string() })).min(1),
+  manifests: z.array(KeptManifest).min(1),
   blobs: z.array(z.object({ digest: digestText(), size: z.int() })),
 })
 
@@ -40,10 +41,7 @@ export async function keepMadeImage(directory: string, image: FreshImage): Promi
     version: 1,
     reference: formatReference(reference),
     ...(base && { base: formatReference(base) }),
-    manifests: manifests.map(({ descriptor, bytes }) => ({
-      mediaType: descriptor.mediaType,
-      text: Buffer.from(bytes).toString('utf8'),
-    })),
+    manifests: manifests.map(keptManifest),
     blobs: [...blobs].map(([digest, { byteLength }]) => ({ digest, size: byteLength })),
   }
   await writeIfChanged(join(directory, 'image.json'), `${JSON.stringify(kept)}\n`)
@@ -64,10 +62,7 @@ export async function readMadeImage(directory: string): Promise<MadeImage | unde
   if (blobs.some(({ size }, index) => sizes[index] !== size)) return undefined
   return {
     reference: parseReference(reference),
-    manifests: manifests.map(({ mediaType, text }) => {
-      const bytes = Buffer.from(text)
-      return { descriptor: { mediaType, digest: digestOf(bytes), size: bytes.byteLength }, bytes }
-    }),
+    manifests: manifests.map(rawManifest),
     blobs: openBlobs(
       directory,
       blobs.map(({ digest }) => digest),

@@ -6,7 +6,7 @@
 import { createReadStream } from 'node:fs'
 import { readFile, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
-import { hasSystemCode, KnownError } from '../errors/known-error.ts'
+import { hasSystemCode } from '../errors/known-error.ts'
 import type { ContentSource, RawManifest } from '../oci/content.ts'
 import type { Descriptor } from '../oci/descriptor.ts'
 import { algorithmOf, type Digest, digestOf, hasherFor, hexOf } from '../oci/digest.ts'
@@ -138,9 +138,4 @@ export function withLocalManifests(source: ContentSource, local: LocalContent): 
       return manifest
     },
   }
-}
-
-/** @throws KnownError MANIFEST_UNKNOWN */
-export function unknownManifest(image: string): KnownError {
-  return new KnownError('MANIFEST_UNKNOWN', `${image}: there is no such image at its source`, { details: { image } })
 }

@@ -8,8 +8,8 @@ import { KnownError } from '../errors/known-error.ts'
 import type { ContentSource, FetchBlobOptions, RawManifest } from '../oci/content.ts'
 import type { Descriptor } from '../oci/descriptor.ts'
 import type { Digest } from '../oci/digest.ts'
+import { unknownManifest } from '../oci/read-image.ts'
 import { formatReference, type Reference, repositoryName } from '../oci/reference.ts'
-import { unknownManifest } from './local-content.ts'
 
 /** The registry of made images. */
 export const madeRegistry = 'sallyport.invalid'

@@ -12,6 +12,7 @@ import { mapConcurrently } from '../host/concurrency.ts'
 import type { ContentSource } from '../oci/content.ts'
 import { type Digest, hexOf } from '../oci/digest.ts'
 import { childrenOf, type ImageManifest, type Manifest, parseManifest } from '../oci/manifest.ts'
+import { unknownManifest } from '../oci/read-image.ts'
 import { formatReference, type Reference } from '../oci/reference.ts'
 import { verified } from '../oci/verified.ts'
 import {
@@ -23,7 +24,7 @@ import {
 } from '../openshift/release-payload.ts'
 import { byDigest } from './closure.ts'
 import { type MirrorTarget, releaseRepositories, tagFor, targetRepository } from './destination.ts'
-import { type LocalContent, unknownManifest } from './local-content.ts'
+import type { LocalContent } from './local-content.ts'
 import type { SelectedImage } from './selection.ts'
 import { readIfPresent, type Workspace, writeIfChanged, writeWhole } from './workspace.ts'
 

@@ -8,11 +8,12 @@ import { KnownError } from '../errors/known-error.ts'
 import { mapConcurrently } from '../host/concurrency.ts'
 import type { ContentSource, ContentTarget, OpenBlob } from '../oci/content.ts'
 import type { Descriptor } from '../oci/descriptor.ts'
+import { unknownManifest } from '../oci/read-image.ts'
 import { parseReference, type Reference, repositoryName } from '../oci/reference.ts'
 import { byDigest } from './closure.ts'
 import type { OnMirrorEvent } from './events.ts'
 import type { Holdings } from './holdings.ts'
-import { type LocalContent, unknownManifest } from './local-content.ts'
+import type { LocalContent } from './local-content.ts'
 import type { MirrorPlan, PlannedBlob, PlannedManifest } from './plan.ts'
 
 export interface TransferOptions {

@@ -21,11 +21,13 @@ export interface ReadManifest {
 export async function readManifest(reference: Reference, { source, signal }: ReadFrom): Promise<ReadManifest> {
   const name = formatReference(reference)
   const raw = await source.fetchManifest(reference, signal)
-  if (!raw) {
-    const message = `${name}: there is no such image at its source`
-    throw new KnownError('MANIFEST_UNKNOWN', message, { details: { image: name } })
-  }
+  if (!raw) throw unknownManifest(name)
   return { raw, manifest: parseManifest(raw.bytes, raw.descriptor.mediaType, name) }
+}
+
+/** For an image, by name, that a source does not have. */
+export function unknownManifest(image: string): KnownError {
+  return new KnownError('MANIFEST_UNKNOWN', `${image}: there is no such image at its source`, { details: { image } })
 }
 
 export interface ConfigToRead<Config> extends ReadFrom {

@@ -1,7 +1,7 @@
 /** The signatures of one manifest, wherever registries.d says that they are: read once, when the first requirement asks. */
-import { KnownError } from '../errors/known-error.ts'
 import type { ContentSource } from '../oci/content.ts'
 import type { Digest } from '../oci/digest.ts'
+import { unknownManifest } from '../oci/read-image.ts'
 import type { Reference } from '../oci/reference.ts'
 import type { WebClient } from '../remote/web-client.ts'
 import { type RegistriesD, storageOf } from './registries-d.ts'
@@ -48,10 +48,7 @@ export class ImageSignatures {
     const subject = { registry: source.registry, repository: source.repository, digest }
     // A mirror has settings of its own, under its own name.
     const place = content.locate ? await content.locate(subject, signal) : subject
-    if (place === undefined) {
-      const name = `${source.registry}/${source.repository}@${digest}`
-      throw new KnownError('MANIFEST_UNKNOWN', `${name}: there is no such manifest`, { details: { image: name } })
-    }
+    if (place === undefined) throw unknownManifest(`${source.registry}/${source.repository}@${digest}`)
     const storage = storageOf(registriesD, { ...place, ...tagOf(source, place) })
     const lookaside = storage.lookaside ?? builtInLookaside(userId === 0, home)
     const stored = await readLookaside({ lookaside, place, digest }, web, signal)

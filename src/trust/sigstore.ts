@@ -7,6 +7,7 @@
 import { KnownError } from '../errors/known-error.ts'
 import type { ContentSource } from '../oci/content.ts'
 import { algorithmOf, type Digest, type DigestAlgorithm, digestOf } from '../oci/digest.ts'
+import { unknownManifest } from '../oci/read-image.ts'
 import { formatReference, type Reference } from '../oci/reference.ts'
 import { describeIdentity, matchesIdentity, type SignedIdentity } from './policy-identity.ts'
 import { type AttachmentPlace, readReferringSignatures, readSignatureTag } from './sigstore-attachments.ts'
@@ -129,7 +130,6 @@ async function manifestBytes({
 }: Pick<SigstoreRequest, 'source' | 'image' | 'digest' | 'signal'>): Promise<Uint8Array> {
   const reference = { registry: image.registry, repository: image.repository, digest }
   const raw = await source.fetchManifest(reference, signal)
-  if (raw !== undefined) return raw.bytes
-  const name = formatReference(reference)
-  throw new KnownError('MANIFEST_UNKNOWN', `${name}: there is no such manifest`, { details: { image: name } })
+  if (raw === undefined) throw unknownManifest(formatReference(reference))
+  return raw.bytes
 }
