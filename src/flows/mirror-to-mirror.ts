@@ -13,6 +13,7 @@ import type { ResolvedImage } from '../mirror/closure.ts'
 import { formatMirrorTarget, type MirrorTarget } from '../mirror/destination.ts'
 import { distrustBlobs } from '../mirror/distrust.ts'
 import { type DoneImage, provenImages, readDone, recordDone } from '../mirror/done.ts'
+import { doneImage } from '../mirror/done-image.ts'
 import { doubtfulImages } from '../mirror/doubtful.ts'
 import type { OnMirrorEvent } from '../mirror/events.ts'
 import { recordFailed } from '../mirror/failed.ts'
@@ -25,7 +26,6 @@ import { withMadeContent } from '../mirror/made-content.ts'
 import { mappingText } from '../mirror/mapping.ts'
 import { type MirrorPlan, planMirror } from '../mirror/plan.ts'
 import { planLines } from '../mirror/plan-file.ts'
-import { formatPlatform } from '../mirror/platform-choice.ts'
 import { groupAttached, resolveImages } from '../mirror/resolve-images.ts'
 import { mirrorSets, writeResources } from '../mirror/resources.ts'
 import type { SelectedImage } from '../mirror/selection.ts'
@@ -296,21 +296,4 @@ class MirrorRun {
 
 function wrongBlobs(suspects: readonly DoneImage[]): Set<Digest> {
   return new Set(suspects.flatMap(({ suspect }) => suspect?.wrongBlobs ?? []))
-}
-
-function doneImage({ selected, digest }: ResolvedImage, attached: readonly ResolvedImage[]): DoneImage {
-  return {
-    source: formatReference(selected.source),
-    destination: formatReference(selected.destination),
-    digest,
-    class: selected.class,
-    why: selected.why,
-    ...(selected.isReleaseImage && { isReleaseImage: true }),
-    ...(selected.isCatalog && { isCatalog: true }),
-    ...(selected.platforms && { platforms: selected.platforms.map(formatPlatform) }),
-    attached: attached.map((image) => ({
-      destination: formatReference(image.selected.destination),
-      digest: image.digest,
-    })),
-  }
 }

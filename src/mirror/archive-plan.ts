@@ -5,9 +5,9 @@ import type { Digest } from '../oci/digest.ts'
 import { formatReference } from '../oci/reference.ts'
 import { relativeDestination } from './archive-target.ts'
 import type { ResolvedImage } from './closure.ts'
+import { describeSelected } from './described-image.ts'
 import type { FailedImage } from './failures.ts'
 import type { MirrorPlan } from './plan.ts'
-import { formatPlatform } from './platform-choice.ts'
 
 /** The plan without the content that the target holds already. */
 export function onlyCarried(plan: MirrorPlan, holds: (digest: Digest) => boolean): MirrorPlan {
@@ -34,11 +34,7 @@ export function archiveImage({ selected, digest, attachedTo }: ResolvedImage): A
     source: formatReference(selected.source),
     destination: relativeDestination(selected.destination),
     digest,
-    class: selected.class,
-    why: selected.why,
-    ...(selected.isReleaseImage && { isReleaseImage: true }),
-    ...(selected.isCatalog && { isCatalog: true }),
-    ...(selected.platforms && { platforms: selected.platforms.map(formatPlatform) }),
+    ...describeSelected(selected),
     ...(attachedTo !== undefined && { attachedTo }),
   }
 }
