@@ -5,8 +5,7 @@
  * An archive that was interrupted is gone on with by its own plan: tags may have moved in the meantime.
  */
 import { join } from 'node:path'
-import type { ArchiveDraft } from '../archive/format/compose-front.ts'
-import type { ArchiveHole, ArchiveImage, ArchiveRecord } from '../archive/format/records.ts'
+import type { ArchiveImage, ArchiveRecord } from '../archive/format/records.ts'
 import type { ArchiveSigner } from '../archive/format/signature.ts'
 import { archiveStem } from '../archive/format/volume-names.ts'
 import { type ArchiveBase, type BaseOptions, openBase } from '../archive/history/archive-base.ts'
@@ -18,7 +17,7 @@ import type { Finding } from '../errors/finding.ts'
 import { KnownError } from '../errors/known-error.ts'
 import type { Clock } from '../host/clock.ts'
 import { mapConcurrently } from '../host/concurrency.ts'
-import { archiveHole, archiveImage, contentOf, onlyCarried } from '../mirror/archive-plan.ts'
+import { onlyCarried } from '../mirror/archive-plan.ts'
 import { archiveTarget, relativeDestination } from '../mirror/archive-target.ts'
 import type { ResolvedImage } from '../mirror/closure.ts'
 import type { OnMirrorEvent } from '../mirror/events.ts'
@@ -29,10 +28,10 @@ import { LocalContent, withLocalManifests } from '../mirror/local-content.ts'
 import { withMadeContent } from '../mirror/made-content.ts'
 import { mappingText } from '../mirror/mapping.ts'
 import { carriedInVain } from '../mirror/not-arrived.ts'
-import { type MirrorPlan, planMirror, selectedOf } from '../mirror/plan.ts'
-import { parsePlan, planLines } from '../mirror/plan-file.ts'
+import { type MirrorPlan, selectedOf } from '../mirror/plan.ts'
+import { parsePlan } from '../mirror/plan-file.ts'
 import { coversPlatforms } from '../mirror/platform-choice.ts'
-import { groupAttached, resolveImages } from '../mirror/resolve-images.ts'
+import { resolveImages } from '../mirror/resolve-images.ts'
 import type { SelectedImage } from '../mirror/selection.ts'
 import { type TransferReport, transfer } from '../mirror/transfer.ts'
 import { type Workspace, writeWhole } from '../mirror/workspace.ts'
@@ -41,10 +40,11 @@ import type { ContentSource } from '../oci/content.ts'
 import type { Digest } from '../oci/digest.ts'
 import { formatReference } from '../oci/reference.ts'
 import { type RecordingGraphs, recordingGraphs } from '../release/graph-document.ts'
-import { type Documents, packDocuments } from './archive-documents.ts'
+import type { Documents } from './archive-documents.ts'
 import { keptMadeImages } from './kept-made.ts'
 import { imageChecks, type MirrorServices } from './mirror-services.ts'
 import { selectPlanned } from './planned-selection.ts'
+import { holesOf, type PreparedArchive, prepareArchive, type WantedContent } from './prepared-archive.ts'
 import { type Retry, selectWanted, type WantedSelection } from './select-wanted.ts'
 
 export interface MirrorToDiskRequest {
@@ -104,19 +104,7 @@ export interface WrittenArchive extends SealedArchive {
 
 type Written = Pick<MirrorToDiskResult, 'failures' | 'exitStatus' | 'report' | 'archive'>
 
-/** An archive on the way: its plan, and what goes into its index. */
-interface Prepared {
-  readonly draft: ArchiveDraft
-  readonly plan: MirrorPlan
-  readonly resolved: readonly ResolvedImage[]
-}
-
-interface Wanted {
-  readonly images: readonly SelectedImage[]
-  /** Those of them that the other side holds, with their records. */
-  readonly whole: ReadonlyMap<SelectedImage, readonly ArchiveImage[]>
-  /** All others that could be resolved. */
-  readonly resolved: readonly ResolvedImage[]
+interface Wanted extends WantedContent {
   /** What travels beside images. */
   readonly documents: Documents
 }
@@ -245,33 +233,12 @@ class DiskRun {
     return new Map([...(this.#graphs?.documents() ?? []), ...(trust?.documents() ?? []), ...found])
   }
 
-  #prepare({ images, whole, resolved, documents }: Wanted, base: ArchiveBase): Prepared {
+  #prepare({ documents, ...wanted }: Wanted, base: ArchiveBase): PreparedArchive {
     const { onEvent, configuration, volumeBytes } = this.#request
-    const groups = new Map(
-      groupAttached(resolved).map((group) => [formatReference(group.image.selected.destination), group]),
-    )
-    const plan = planMirror(archiveTarget.registry, resolved, () => false)
-    const records = images.flatMap((image) => {
-      const group = groups.get(formatReference(image.destination))
-      return group ? [group.image, ...group.attached].map(archiveImage) : (whole.get(image) ?? [])
-    })
-    const carried = onlyCarried(plan, base.holds)
-    onEvent({ type: 'mirror.planned', totals: carried.totals })
-    const failed = this.#failures.list.map(archiveHole)
-    const draft: ArchiveDraft = {
-      kind: base.parent === undefined ? 'full' : 'increment',
-      sequence: base.sequence + 1,
-      ...(base.parent !== undefined && { parent: base.parent, parentSequence: base.parentSequence }),
-      ...(base.target !== undefined && { target: base.target }),
-      volumeBytes,
-      configuration,
-      ...contentOf(plan, base.holds),
-      images: records,
-      ...packDocuments(this.#documents(documents)),
-      ...(failed.length > 0 && { failed }),
-      plan: () => planLines(plan),
-    }
-    return { draft, plan: carried, resolved }
+    const about = { configuration, volumeBytes, documents: this.#documents(documents), failures: this.#failures.list }
+    const prepared = prepareArchive(wanted, base, about)
+    onEvent({ type: 'mirror.planned', totals: prepared.plan.totals })
+    return prepared
   }
 
   /** With the plan of the archive that was begun here. */
@@ -296,7 +263,7 @@ class DiskRun {
     return { ...about, plan, proven: 0, blocked: [], files: [], ...written }
   }
 
-  async #write({ draft, plan, resolved }: Prepared): Promise<Written> {
+  async #write({ draft, plan, resolved }: PreparedArchive): Promise<Written> {
     const { directory, signal, onEvent, concurrency, signer, workspace, clock } = this.#request
     const stem = archiveStem(draft.sequence)
     const writer = await ArchiveWriter.open({ directory, stem, draft, signal, ...(signer && { signer }) })
@@ -306,7 +273,7 @@ class DiskRun {
         ...(concurrency !== undefined && { concurrency }),
       })
       this.#failures.addFrom(report, plan.images.map(selectedOf))
-      const failed = this.#holes(draft)
+      const failed = holesOf(draft, this.#failures.list)
       const sealed = await writer.seal(failed, ({ files, checksum, holes }) =>
         recordArchive(historyDirectories(workspace.state).written, {
           front: writer.front,
@@ -327,12 +294,5 @@ class DiskRun {
   #outcome(): Pick<MirrorToDiskResult, 'failures' | 'exitStatus'> {
     const failures = this.#failures.list
     return { failures, exitStatus: exitStatusOf(failures, this.#policy) }
-  }
-
-  /** Those of this run; of a run that began this archive, the images that it could not plan. */
-  #holes({ failed = [] }: ArchiveDraft): ArchiveHole[] {
-    const holes = new Map(failed.map((hole) => [hole.destination, hole]))
-    for (const hole of this.#failures.list.map(archiveHole)) holes.set(hole.destination, hole)
-    return [...holes.values()]
   }
 }
