@@ -4,11 +4,9 @@
  *
  * Where the source is an archive, the catalog is the one that was made on the connected side, with all the bundles in it.
  */
-import { join } from 'node:path'
 import { dependencyPolicy, type ResolvedDependencies, resolveDependencies } from '../catalog/dependencies.ts'
 import type { Catalog } from '../catalog/meta.ts'
 import { readCatalog } from '../catalog/read-catalog.ts'
-import { rebuildCatalog } from '../catalog/rebuild.ts'
 import { selectBundles } from '../catalog/select-bundles.ts'
 import { limitFindings } from '../catalog/select-limits.ts'
 import type { CatalogSelection } from '../catalog/selection.ts'
@@ -18,25 +16,18 @@ import { resolveImage } from '../mirror/closure.ts'
 import type { MirrorTarget } from '../mirror/destination.ts'
 import type { LocalContent } from '../mirror/local-content.ts'
 import { madeCatalogReference } from '../mirror/made-catalog.ts'
-import { type MadeImage, type OpenMadeBlob, rootOf } from '../mirror/made-content.ts'
+import { type MadeImage, rootOf } from '../mirror/made-content.ts'
 import { catalogDestination, layoutDirectory } from '../mirror/operator-destination.ts'
 import type { CheckImage } from '../mirror/resolve-images.ts'
 import { type ChosenBundles, operatorImages } from '../mirror/select-operators.ts'
 import type { SelectedImage, Selection, UnreadableImage } from '../mirror/selection.ts'
 import type { Workspace } from '../mirror/workspace.ts'
-import type { ContentSource, RawManifest } from '../oci/content.ts'
+import type { ContentSource } from '../oci/content.ts'
 import { type Digest, digestOf } from '../oci/digest.ts'
-import { blobsOf, parseManifest } from '../oci/manifest.ts'
 import { unknownManifest } from '../oci/read-image.ts'
-import { formatReference, parseReference, type Reference } from '../oci/reference.ts'
-import { catalogsDirectory, nameKeptCatalog } from './kept-made.ts'
-import {
-  type CatalogLocation,
-  layoutRegistry,
-  type OpenedCatalog,
-  type OpenedImage,
-  openCatalog,
-} from './open-catalog.ts'
+import { parseReference, type Reference } from '../oci/reference.ts'
+import { architecturesOf, makeCatalog, type ReadCatalog } from './filtered-catalog.ts'
+import { type CatalogLocation, type OpenedCatalog, openCatalog } from './open-catalog.ts'
 import { checkTemplates, isFiltered } from './operator-resources.ts'
 
 type OperatorEntry = OperatorContent[number]
@@ -194,10 +185,6 @@ async function checkBase(entry: OperatorEntry, { image }: OpenedCatalog, { check
   if (resolved) await check({ image: resolved, attached: [] }, { source, signal })
 }
 
-function architecturesOf({ platforms }: OperatorEntry): string[] | undefined {
-  return platforms?.map(({ architecture }) => architecture)
-}
-
 function locationOf({ catalog }: OperatorEntry): CatalogLocation {
   const layout = layoutDirectory(catalog)
   if (layout === undefined) return { kind: 'registry', reference: parseReference(catalog.replace(/^docker:\/\//, '')) }
@@ -219,12 +206,6 @@ function* bundlesOf(catalog: Catalog, { kept, why }: CatalogSelection) {
   }
 }
 
-interface ReadCatalog {
-  readonly opened: OpenedCatalog
-  readonly catalog: Catalog
-  readonly selection: CatalogSelection
-}
-
 async function mirrored(
   { entry, opened, catalog, selection }: ChosenCatalog,
   { target, workspace, isMaking, signal }: OperatorOptions,
@@ -244,43 +225,6 @@ async function mirrored(
   const made = await makeCatalog(entry, { image, opened, catalog, selection, workspace, signal })
   const digest = rootOf(made).descriptor.digest
   return { image: selectedCatalog(entry, { source: made.reference, target, digest }), made }
-}
-
-interface Making extends ReadCatalog {
-  readonly image: OpenedImage
-  readonly workspace: Workspace
-  readonly signal: AbortSignal
-}
-
-async function makeCatalog(entry: OperatorEntry, making: Making): Promise<MadeImage> {
-  const { image, opened, catalog, selection, workspace, signal } = making
-  const { registry, repository } = image.reference
-  const reference = madeCatalogReference(entry)
-  const architectures = architecturesOf(entry)
-  const directory = join(catalogsDirectory(workspace), reference.tag ?? '')
-  const rebuilt = await rebuildCatalog({
-    ...{ source: image.source, files: opened.files, catalog, selection, signal },
-    reference: { registry, repository, digest: image.digest },
-    directory,
-    ...(architectures && { architectures }),
-  })
-  const { manifests, blobs, base } = rebuilt
-  await nameKeptCatalog(directory, { reference, manifests, blobs, base })
-  if (registry !== layoutRegistry) return { reference, manifests, blobs, base }
-  return { reference, manifests, blobs: new Map([...layoutBlobs(manifests, image, signal), ...blobs]) }
-}
-
-/** What stays of an image in a layout is read from there. */
-function layoutBlobs(manifests: readonly RawManifest[], { source, reference }: OpenedImage, signal: AbortSignal) {
-  const descriptors = manifests.flatMap(({ bytes, descriptor }) =>
-    blobsOf(parseManifest(bytes, descriptor.mediaType, formatReference(reference))),
-  )
-  return new Map(
-    descriptors.map((descriptor): [Digest, OpenMadeBlob] => [
-      descriptor.digest,
-      (options) => source.fetchBlob(reference, descriptor, { signal, ...options }),
-    ]),
-  )
 }
 
 interface Placing {
