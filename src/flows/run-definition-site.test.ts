@@ -14,6 +14,8 @@ test('the site of a run is the file here; where there is none here nor there, th
   assert.equal(await fileHere(), join(here, 'sallyport.yaml'))
   await writeFile(definition.file, '')
   assert.equal(await fileHere(), definition.file)
+  await writeFile(definition.file, 'kind: Site # of somebody else')
+  assert.equal(await fileHere(), join(here, 'sallyport.yaml'), 'another machine may have another there')
   await writeFile(join(here, 'sallyport.yaml'), '')
   assert.equal(await fileHere(), join(here, 'sallyport.yaml'))
 })

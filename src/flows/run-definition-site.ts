@@ -124,9 +124,13 @@ function secretsOf(site: SiteConfig, place: SecretPlace): SecretLookup {
   }
 }
 
-/** A run that came from the other side: its site is here, where directories have other names. */
+/**
+ * A run that came from the other side: its site is in `directory`, whose name is another one there. Where it is not, the file that
+ * was exported is meant only if it is the very same: another machine may have something else at its place.
+ */
 export async function siteDefinitionAt(definition: SiteDefinition, directory: string): Promise<SiteDefinition> {
   const file = join(directory, basename(definition.file))
-  const isHere = (await isThere(file)) || !(await isThere(definition.file))
-  return isHere ? { ...definition, file } : definition
+  if (await isThere(file)) return { ...definition, file }
+  const isSame = (await readConfigurationText(definition.file).catch(() => undefined)) === definition.text
+  return isSame ? definition : { ...definition, file }
 }

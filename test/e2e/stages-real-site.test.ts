@@ -60,8 +60,17 @@ test('disconnected collects, crosses the gap in two parts, and stops where machi
   await cp(join(connected, 'archive'), join(closed, 'archive'), { recursive: true })
   const imported = await site.cli(closed, 'run', 'import', 'run.tar')
   assert.equal(imported.status, 0, imported.stderr)
+  assert.match(
+    (await site.cli(closed, 'run', 'show')).stdout,
+    /next: sallyport resume \S+ --where bastion,closed goes on here\n$/,
+  )
+  await site.write(closed, { ...siteOf(site, 'disconnected'), teardown: 'sometimes' })
+  const misspelled = await site.cli(closed, 'resume', '--where', 'bastion,closed')
+  assert.equal(misspelled.status, 78, 'the sallyport.yaml of this side is the one that counts here')
+  await site.write(closed, siteOf(site, 'disconnected'))
   const prepared = await site.cli(closed, 'resume', '--where', 'bastion,closed')
   assert.equal(prepared.status, 1)
+  assert.match(prepared.stdout, /next: .*sallyport resume \S+ --where bastion,closed goes on there/)
   assert.match(prepared.stdout, /08-install\/machines[\s\S]*does not drive openshift-install yet/)
   await installerWasRight(site)
 

@@ -38,9 +38,10 @@ async function resume(wanted: string | undefined, options: Options, context: Cli
   const directory = await findRun(runs, wanted)
   const { stderr } = context
   const { state } = await readRun(directory)
-  // Another machine may have something else at the same place.
-  const isCopyWanted = state.importedFrom !== undefined
-  const opened = await openDefinition(await readDefinition(directory), context, { isCopyWanted })
+  const definition = await readDefinition(directory)
+  // Another machine may have something else at the same place. Of a site the import has found the place here.
+  const isCopyWanted = state.importedFrom !== undefined && definition.kind !== 'disconnected'
+  const opened = await openDefinition(definition, context, { isCopyWanted })
   const source = opened.from === 'copy' ? ', as it was kept: its source is not here' : ''
   const { anyway = false, teardown, ...asked } = options
   const request = readSessionRequest(asked, opened.workflow)

@@ -109,8 +109,24 @@ export function viewState(
       problem === undefined ? [] : [{ observer: name, log: `${directory.root}/${log}`, problem }],
     ),
     ...(failed && { failed: failed.step }),
-    next: nextOf({ ...parts, runsFlag, steps, ...(failed && { failed: failed.step }) }),
+    next: nextOf({ ...parts, runsFlag, side: sideOf(state), steps, ...(failed && { failed: failed.step }) }),
   }
+}
+
+interface OwnSide {
+  /** ` --where SITE,…`; empty where nobody asks. */
+  readonly flag: string
+  /** Imported, and not yet gone on with. */
+  readonly isNew: boolean
+}
+
+/** Of a run from the other side each session is to say on which sides this machine is: as the last one here did. */
+function sideOf({ importedFrom, steps, session }: RunState): OwnSide {
+  const hasSides = [...steps.values()].some(({ outline }) => outline.where !== undefined)
+  if (importedFrom === undefined || !hasSides) return { flag: '', isNew: false }
+  const last = session?.asked.find((word) => word.startsWith('--where '))
+  const isNew = last === undefined || last === '--where connected'
+  return { flag: ` ${isNew ? '--where bastion,closed' : last}`, isNew }
 }
 
 function isFailure(status: StepStatus): boolean {
@@ -189,35 +205,38 @@ export function undoText({ kind, what, values }: UndoRecord): string {
 }
 
 /** One line: what a tired administrator types next. */
-function nextOf({ run: id, runsFlag, workflow, status, undo, failed, isTakenDown: isDown, steps }: NextParts): string {
+function nextOf(parts: NextParts): string {
+  const { run: id, runsFlag, side, workflow, status, undo, failed, isTakenDown: isDown, steps } = parts
   const run = `${id}${runsFlag}`
+  const here = `${run}${side.flag}`
   const isPost = steps.find(({ step }) => step === failed)?.phase === 'post'
   const hasLeft = undo.length > 0 || steps.some(({ phase, attempts }) => phase === 'post' && attempts === 0)
-  const takeDown = hasLeft ? `; sallyport run teardown ${run} takes away what it made` : ''
+  const takeDown = hasLeft ? `; sallyport run teardown ${here} takes away what it made` : ''
   const anew = `the same sallyport run ${workflow} … begins anew`
   const look = failed === undefined ? '' : `look at sallyport logs ${run} ${failed}; `
   switch (status) {
     case 'new':
-      return `sallyport resume ${run} begins it`
+      return `sallyport resume ${here} begins it`
     case 'running':
       return `sallyport logs ${run} -f follows it`
     case 'interrupted':
     case 'stopped':
       return isDown
         ? `what it made is taken down; ${anew}`
-        : `sallyport resume ${run} goes on where it stopped${takeDown}`
+        : `sallyport resume ${here} goes on where it stopped${takeDown}`
     case 'failed':
       if (isDown) return `${look}what it made is taken down: mend the cause; ${anew}`
       return failed === undefined || isPost
-        ? `${look}sallyport run teardown ${run} tries again to take away what is left`
-        : `${look}mend the cause, and sallyport resume ${run} goes on there${takeDown}`
+        ? `${look}sallyport run teardown ${here} tries again to take away what is left`
+        : `${look}mend the cause, and sallyport resume ${here} goes on there${takeDown}`
     case 'gap':
+      if (side.isNew) return `sallyport resume ${here} goes on here`
       return `sallyport run export ${run} -o FILE; carry the file across; there sallyport run import FILE, and resume`
     case 'exported':
       return 'go on where it was imported; or, where it never arrived, here with --anyway'
     case 'succeeded':
       return hasLeft && !isDown
-        ? `sallyport run teardown ${run} takes away what it made, when it is not wanted any more`
+        ? `sallyport run teardown ${here} takes away what it made, when it is not wanted any more`
         : 'nothing: it is done'
     case 'taken-down':
       return 'nothing: what it made is taken down'
@@ -225,7 +244,7 @@ function nextOf({ run: id, runsFlag, workflow, status, undo, failed, isTakenDown
 }
 
 type NextParts = Pick<RunView, 'run' | 'workflow' | 'status' | 'undo' | 'failed' | 'isTakenDown' | 'steps'> &
-  Pick<ViewedFrom, 'runsFlag'>
+  Pick<ViewedFrom, 'runsFlag'> & { readonly side: OwnSide }
 
 export function countDone(steps: readonly StepView[]): string {
   return `${steps.filter(({ status }) => isDone(status)).length}/${steps.length}`
