@@ -63,18 +63,38 @@ export function readSessionRequest(options: StepOptions, workflow: Workflow): Om
   if (withDownstream && options.rerun === undefined)
     throw new KnownError('USAGE', '--with-downstream goes with --rerun')
   const id = (wanted: string) => findNamedStep(workflow, wanted)
-  const rerun = (options.rerun ?? []).map(id)
+  const forward = (flag: string) => (wanted: string) => requireForward(workflow, { flag, step: id(wanted) })
+  const rerun = (options.rerun ?? []).map(forward('--rerun'))
   const all = withDownstream ? downstream(workflow, rerun) : rerun
+  const range = {
+    ...(from !== undefined && { from: forward('--from')(from) }),
+    ...(until !== undefined && { until: forward('--until')(until) }),
+  }
+  requireOrder(workflow, range)
   return {
-    ...(from !== undefined && { from: id(from) }),
-    ...(until !== undefined && { until: id(until) }),
-    ...(only !== undefined && { only: id(only) }),
+    ...range,
+    ...(only !== undefined && { only: forward('--only')(only) }),
     ...(where && { sites: new Set(where) }),
     rerun: all.map((step) => ({ step, why: options.reason ?? 'asked for with --rerun' })),
     skip: (options.skip ?? []).map((step) => ({ step: id(step), why: reasonFor('--skip', options) })),
     markDone: (options.markDone ?? []).map((step) => ({ step: id(step), why: reasonFor('--mark-done', options) })),
     asked: askedWords(options),
   }
+}
+
+/** Those of the teardown run when there is one, all of them. */
+function requireForward({ steps }: Workflow, { flag, step }: { readonly flag: string; readonly step: string }): string {
+  if (steps.find(({ outline }) => outline.id === step)?.outline.phase !== 'post') return step
+  throw new KnownError('USAGE', `${flag} ${step}: it belongs to the teardown, which is run as a whole`, {
+    hint: 'sallyport run teardown runs it; --skip leaves one of its steps out.',
+    details: { step },
+  })
+}
+
+function requireOrder({ steps }: Workflow, { from, until }: Pick<StepOptions, 'from' | 'until'>): void {
+  const at = (step: string) => steps.findIndex(({ outline }) => outline.id === step)
+  if (from === undefined || until === undefined || at(from) <= at(until)) return
+  throw new KnownError('USAGE', `${from} comes after ${until}: there is nothing from the one until the other`)
 }
 
 function reasonFor(flag: string, { reason }: StepOptions): string {

@@ -125,6 +125,7 @@ const appliers: Appliers = {
     const step = stepOf(state, event.step)
     become(step, 'skipped', event)
     step.why = event.why
+    if (event.by !== undefined && step.outline.phase === 'post') step.isLeftOut = true
   },
   'step.marked-done'(state, event) {
     const step = stepOf(state, event.step)
@@ -222,6 +223,7 @@ function become(step: StepState, status: StepStatus, { n }: JournalEvent): void 
   step.status = status
   step.since = n
   delete step.why
+  delete step.isLeftOut
   delete step.progress
 }
 

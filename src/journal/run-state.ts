@@ -58,6 +58,8 @@ export interface StepState {
   status: StepStatus
   /** Why it is skipped, marked as done, or to be run again. */
   why?: string
+  /** A step of the teardown that a user left out: until a teardown is asked for, or it is reset. */
+  isLeftOut?: boolean
   readonly attempts: Attempt[]
   /** Of the attempt that succeeded. */
   inputs?: string

@@ -78,7 +78,8 @@ function decideForward(plan: readonly PlannedStep[], state: RunState, asked: Ask
     else if (isElsewhere(step, asked)) gap ??= { do: 'gap', step: step.id, where: step.where }
     else if (gap === undefined || isIndependent(step)) return decision
   }
-  return gap ?? { do: 'end', outcome: 'succeeded', why: 'every step has succeeded' }
+  const why = asked.only === undefined ? 'every step has succeeded' : `${asked.only} is done`
+  return gap ?? { do: 'end', outcome: 'succeeded', why }
 }
 
 function isElsewhere(step: PlannedStep, { sites }: Asked): step is PlannedStep & { readonly where: Site } {
@@ -154,7 +155,7 @@ function decideTeardown(plan: readonly PlannedStep[], state: RunState, asked: As
   const hasSucceeded = isWhole && hasForwardSucceeded(plan, state)
   for (const step of isWhole ? plan : []) {
     if (step.phase !== 'post') continue
-    const decision = decidePost(step, state, hasSucceeded)
+    const decision = decidePost(step, state, { hasSucceeded, isAskedFor: asked.mode === 'teardown' })
     if (decision !== undefined) return decision
   }
   const undo = nextUndo(state, asked)
@@ -162,13 +163,25 @@ function decideTeardown(plan: readonly PlannedStep[], state: RunState, asked: As
   return endOfTeardown(plan, state, asked)
 }
 
+interface Teardown {
+  /** Everything before it. */
+  readonly hasSucceeded: boolean
+  /** It is all that this session is to do. */
+  readonly isAskedFor: boolean
+}
+
 /** Of the teardown every step is run, whatever came of those before it. */
-function decidePost(planned: PlannedStep, state: RunState, hasSucceeded: boolean): Decision | undefined {
+function decidePost(
+  planned: PlannedStep,
+  state: RunState,
+  { hasSucceeded, isAskedFor }: Teardown,
+): Decision | undefined {
   const step = state.steps.get(planned.id)
   const last = step?.attempts.at(-1)
   const isOfThisSession = last !== undefined && last.session === state.sessions
   const { skipWhy } = planned
   if (skipWhy !== undefined && step?.status !== 'skipped') return { do: 'skip', step: planned.id, why: skipWhy }
+  if (step?.isLeftOut) return isAskedFor ? run(planned.id, step, 'teardown') : undefined
   if (step === undefined || step.status === 'pending') {
     return planned.skipOnSuccess && hasSucceeded
       ? { do: 'skip', step: planned.id, why: 'everything before it has succeeded' }

@@ -376,6 +376,18 @@ test('what is gone together with what it stands on is made again, too', async (t
   assert.deepEqual(done, ['network', 'server', 'network', 'server'])
 })
 
+test('a step of the teardown that a user leaves out is run once a teardown is asked for', async (t) => {
+  const { run } = await place(t)
+  const done: string[] = []
+  const workflow = { ...recordingWorkflow(done, ['a', 'b', 'y@post', 'z@post']), teardown: 'always' as const }
+  await run(workflow, { skip: [{ step: 'y', why: 'it is still wanted' }] })
+  assert.deepEqual(done, ['a', 'b<-a', 'z'])
+  await run(workflow, { from: 'b' })
+  assert.deepEqual(done, ['a', 'b<-a', 'z', 'b<-a', 'z'])
+  await run(workflow, { mode: 'teardown' })
+  assert.deepEqual(done, ['a', 'b<-a', 'z', 'b<-a', 'z', 'y'])
+})
+
 test('what users say of steps is in the journal, with their reason', async (t) => {
   const { run } = await place(t)
   const done: string[] = []

@@ -97,8 +97,9 @@ class Simulation {
     const { id, phase } = step.outline
     const decided = this.#decided.get(id)
     if (decided) return decided
+    const { status, why, isLeftOut } = this.#state.steps.get(id) ?? { status: 'pending' }
+    if (isLeftOut) return { doing: 'skip', why: why ?? status }
     if (phase === 'post') return this.#post(step.policy.skipOnSuccess, step.skipWhy)
-    const { status, why } = this.#state.steps.get(id) ?? { status: 'pending' }
     if (status !== 'succeeded') {
       return isDone(status) ? { doing: 'skip', why: why ?? status } : { doing: 'leave', why: 'not asked for' }
     }

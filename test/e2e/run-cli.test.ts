@@ -178,6 +178,12 @@ test('wrong usage ends with 64, and names what was probably meant', async (t) =>
   assert.equal(unknown.status, 64)
   assert.match(unknown.stderr, /STEP_UNKNOWN[\s\S]*Did you mean small-make\?/)
   assert.equal((await run('--only', 'small-make', '--from', 'small-make')).status, 64)
+  for (const flag of ['--only', '--from', '--until', '--rerun']) {
+    const { status, stderr } = await run(flag, 'small-clean')
+    assert.equal(status, 64, flag)
+    assert.match(stderr, /post\/small-clean: it belongs to the teardown[\s\S]*sallyport run teardown/)
+  }
+  assert.match((await run('--from', 'small-use', '--until', 'small-make')).stderr, /comes after pre\/small-make/)
   assert.equal((await run('--where', 'nowhere')).status, 64)
   assert.equal((await run('--env', 'HOW')).status, 64)
   assert.equal((await run('--teardown', 'sometimes')).status, 64)
