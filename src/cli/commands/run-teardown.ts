@@ -2,7 +2,7 @@
 import type { Command } from 'commander'
 import { KnownError } from '../../errors/known-error.ts'
 import { openDefinition, type RunDefinition, readDefinition } from '../../flows/run-definition.ts'
-import { scopes } from '../../flows/stages/stage-parts.ts'
+import { scopes } from '../../flows/stages/scopes.ts'
 import { teardownWord } from '../../journal/run-state.ts'
 import { findRun, readRun } from '../../workflow/known-runs.ts'
 import type { RunDirectory } from '../../workflow/run-directory.ts'

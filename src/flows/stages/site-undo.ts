@@ -6,7 +6,8 @@ import type { Json } from '../../journal/events.ts'
 import { removeUnit } from '../../provision/systemd-unit.ts'
 import type { StepContext, UndoHandler } from '../../workflow/step.ts'
 import { labUndo } from './lab-of-run.ts'
-import { type Scope, type StageParts, workFolder } from './stage-parts.ts'
+import type { Scope } from './scopes.ts'
+import { type StageParts, workFolder } from './stage-parts.ts'
 
 type Host = Pick<StageParts, 'clock' | 'env'>
 

@@ -11,6 +11,7 @@ import type { JsonRecord, Site } from '../../journal/events.ts'
 import type { Lab } from '../../provision/lab/lab-provider.ts'
 import type { Making, UndoRecord } from '../../provision/provider.ts'
 import type { StepContext, UndoContext } from '../../workflow/step.ts'
+import type { Scope } from './scopes.ts'
 
 export interface StageParts {
   readonly site: SiteConfig
@@ -25,10 +26,6 @@ export interface StageParts {
   /** The lab of a run; undefined on every other platform. */
   readonly openLab: ((context: Pick<StepContext, 'run' | 'directories'>) => Promise<Lab>) | undefined
 }
-
-/** What goes away together when only a part is taken away. */
-export const scopes = ['infrastructure', 'bastion', 'bootstrap'] as const
-export type Scope = (typeof scopes)[number]
 
 /**
  * The lab of this run.
