@@ -1,7 +1,7 @@
 /** The built-in workflow on the platform none: with real registries, on both sides of a gap. */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
-import { cp, readdir, readFile, stat, writeFile } from 'node:fs/promises'
+import { cp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { connect, createServer } from 'node:net'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
@@ -89,6 +89,34 @@ test('disconnected collects, crosses the gap in two parts, and stops where machi
     'files with secrets are gone',
   )
   assert.ok((await stat(join(closed, 'archive'))).isDirectory(), 'content outlives the run')
+})
+
+test('a mirror that is not trusted, or refuses the login, is told in the words of sallyport.yaml', {
+  timeout: 120 * seconds,
+}, async (t) => {
+  if (!canNameHosts(t)) return
+  const site = await startRealSite(t)
+  const { connected, registry } = site
+  const words = ['run', 'disconnected', '--until', '05-mirror-registry/check']
+  const given = siteOf(site, 'registry-only')
+  await site.write(connected, given)
+  const [ca, auth] = [join(connected, 'mirror-ca.pem'), join(connected, 'mirror-auth.json')]
+  const right = await readFile(ca)
+  await writeFile(ca, 'no certificate')
+  const distrusted = await site.cli(connected, ...words)
+  assert.match(distrusted.stdout, /hint: The authority .* is not in mirror-ca.pem \(mirror.ca of sallyport.yaml\)/)
+  await rm(ca)
+  const absent = await site.cli(connected, ...words)
+  assert.match(absent.stdout, /mirror-ca.pem: .* cannot be read\n {2}hint: .*sallyport.yaml names: mirror.ca\.\n/)
+  await writeFile(ca, right)
+  await writeFile(auth, JSON.stringify({ auths: { [registry]: { auth: Buffer.from('a:wrong').toString('base64') } } }))
+  const refused = await site.cli(connected, ...words)
+  assert.match(
+    refused.stdout,
+    /hint: podman login --authfile mirror-auth.json mirror\.c1\.lab\.test:\d+ .*secrets.mirror/,
+  )
+  await site.write(connected, given)
+  assert.equal((await site.cli(connected, ...words)).status, 0)
 })
 
 test('private without a mirror takes everything from where the release is, up to machines that boot', {

@@ -1,6 +1,7 @@
 /** Stage 05: the mirror registry: served here, or one that is there already and is asked whether it will do. */
 import { resolve } from 'node:path'
 import { z } from 'zod'
+import { hasSystemCode, KnownError } from '../../errors/known-error.ts'
 import { machineAddresses } from '../../host/network.ts'
 import { secretBytes } from '../../host/random.ts'
 import { digestOf } from '../../oci/digest.ts'
@@ -78,11 +79,46 @@ export function givenMirrorStep(parts: StageParts) {
     async apply({ credentials, registry, path, ca }, context) {
       const caFile = ca === undefined ? undefined : resolve(parts.directory, ca)
       const target = targetOf(registry, path)
-      await probePush(parts, { target, caFile, authFile: credentials.authFile }, context)
+      await probePush(parts, { target, caFile, authFile: credentials.authFile }, context).catch((error: unknown) => {
+        throw saidOfSite(parts.site, error)
+      })
       context.print(`${target} takes a push\n`)
       return { registry, target, ...(ca !== undefined && { ca: `site:${ca}` }) }
     },
   })
+}
+
+/** What Node says of a chain that ends in an authority that nobody named. */
+const untrusted = [
+  'DEPTH_ZERO_SELF_SIGNED_CERT',
+  'SELF_SIGNED_CERT_IN_CHAIN',
+  'UNABLE_TO_GET_ISSUER_CERT',
+  'UNABLE_TO_GET_ISSUER_CERT_LOCALLY',
+  'UNABLE_TO_VERIFY_LEAF_SIGNATURE',
+]
+
+/** The registry client knows flags and certs.d; the files of this mirror are those that `sallyport.yaml` names. */
+function saidOfSite({ mirror, secrets }: StageParts['site'], error: unknown): unknown {
+  if (!(error instanceof KnownError) || mirror === undefined) return error
+  const { registry, ca, credentials } = mirror
+  const [host = ''] = registry.split('/')
+  const told = (hint: string) =>
+    new KnownError(error.code, error.message, { hint, details: error.details, cause: error })
+  if (error.code === 'FILE_UNREADABLE') return told('It is the one that sallyport.yaml names: mirror.ca.')
+  if (error.code === 'REGISTRY_TLS' && hasSystemCode(error.cause, ...untrusted)) {
+    return told(
+      ca === undefined
+        ? 'Name the PEM file of the authority that its certificate is from in sallyport.yaml: mirror.ca.'
+        : `The authority that its certificate is from is not in ${ca} (mirror.ca of sallyport.yaml): put it there, as PEM.`,
+    )
+  }
+  if (error.code !== 'REGISTRY_UNAUTHORIZED') return error
+  const file = credentials === undefined ? undefined : (secrets[credentials]?.file ?? 'FILE')
+  return told(
+    file === undefined
+      ? 'Name a secret with a login for it in sallyport.yaml: mirror.credentials.'
+      : `podman login --authfile ${file} ${host} writes another login to where sallyport.yaml has it (secrets.${credentials}).`,
+  )
 }
 
 interface Probe {
