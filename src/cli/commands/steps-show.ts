@@ -1,12 +1,12 @@
 /** `steps show`: one part of a step registry, and who uses it. */
 import type { Command } from 'commander'
-import { type Owners, ownersOf } from '../../workflow/step-registry/owners.ts'
+import { ownersOf } from '../../workflow/step-registry/owners.ts'
 import { printedStep } from '../../workflow/step-registry/printed-literal.ts'
 import type { Registry } from '../../workflow/step-registry/registry.ts'
 import { ancestorsOf, type RegistryNode } from '../../workflow/step-registry/registry-graph.ts'
 import type { CommandHost } from '../command-host.ts'
 import type { CliContext } from '../context.ts'
-import { renderStepsPart } from '../render/steps-part.ts'
+import { renderStepsPart, type ShownPart } from '../render/steps-part.ts'
 import {
   addStepRegistryOptions,
   type FoundPart,
@@ -32,17 +32,6 @@ export function define(command: Command, host: CommandHost): void {
     .action((name: string, options: StepRegistryOptions) => {
       host.done(show(name, options, host.context()))
     })
-}
-
-/** One part, with all that is known of it. */
-export interface ShownPart extends RegistryNode {
-  readonly file: string
-  readonly documentation: string | undefined
-  /** The fields of the file. */
-  readonly content: Readonly<Record<string, unknown>>
-  readonly script: string | undefined
-  readonly usedBy: readonly RegistryNode[]
-  readonly owners: Owners | undefined
 }
 
 function show(name: string, options: StepRegistryOptions, context: CliContext): number {

@@ -5,16 +5,18 @@ import type { TestStep } from '../../workflow/step-registry/registry.ts'
 import type { RegistryNode } from '../../workflow/step-registry/registry-graph.ts'
 import { tableLines } from './table.ts'
 
-interface PartToShow extends RegistryNode {
+/** One part, with all that is known of it. */
+export interface ShownPart extends RegistryNode {
   readonly file: string
   readonly documentation: string | undefined
+  /** The fields of the file. */
   readonly content: Readonly<Record<string, unknown>>
   readonly script: string | undefined
   readonly usedBy: readonly RegistryNode[]
   readonly owners: Owners | undefined
 }
 
-export function renderStepsPart({ kind, name, file, documentation, ...part }: PartToShow): string {
+export function renderStepsPart({ kind, name, file, documentation, ...part }: ShownPart): string {
   const { content, script, usedBy, owners } = part
   const lines = [
     `${kind}/${name}`,
@@ -33,7 +35,7 @@ export function renderStepsPart({ kind, name, file, documentation, ...part }: Pa
 
 const facts = ['from', 'from_image', 'cli', 'timeout', 'grace_period', 'cluster_profile', 'best_effort', 'credentials']
 
-function factLines(content: PartToShow['content']): readonly string[] {
+function factLines(content: ShownPart['content']): readonly string[] {
   const known = facts.filter((fact) => content[fact] !== undefined)
   const rows = known.map((fact) => [fact, factText(content[fact])])
   return rows.length === 0 ? [] : ['', ...tableLines([{ title: '' }, { title: '' }], rows).slice(1)]
