@@ -12,7 +12,6 @@ import { type ArchiveBase, type BaseOptions, openBase } from '../archive/history
 import { historyDirectories, recordArchive } from '../archive/history/archive-history.ts'
 import { readUnfinished, type UnfinishedArchive } from '../archive/write/unfinished-archive.ts'
 import { ArchiveWriter, type SealedArchive } from '../archive/write/write-archive.ts'
-import type { ImageSetConfiguration } from '../config/image-set-configuration.ts'
 import type { Finding } from '../errors/finding.ts'
 import { KnownError } from '../errors/known-error.ts'
 import type { Clock } from '../host/clock.ts'
@@ -20,7 +19,6 @@ import { mapConcurrently } from '../host/concurrency.ts'
 import { onlyCarried } from '../mirror/archive-plan.ts'
 import { archiveTarget, relativeDestination } from '../mirror/archive-target.ts'
 import type { ResolvedImage } from '../mirror/closure.ts'
-import type { OnMirrorEvent } from '../mirror/events.ts'
 import { recordFailed } from '../mirror/failed.ts'
 import { exitStatusOf, type FailurePolicy, failurePolicyOf } from '../mirror/failure-policy.ts'
 import { type FailedImage, Failures } from '../mirror/failures.ts'
@@ -34,7 +32,7 @@ import { coversPlatforms } from '../mirror/platform-choice.ts'
 import { resolveImages } from '../mirror/resolve-images.ts'
 import type { SelectedImage } from '../mirror/selection.ts'
 import { type TransferReport, transfer } from '../mirror/transfer.ts'
-import { type Workspace, writeWhole } from '../mirror/workspace.ts'
+import { writeWhole } from '../mirror/workspace.ts'
 import { withWorkspaceLock } from '../mirror/workspace-lock.ts'
 import type { ContentSource } from '../oci/content.ts'
 import type { Digest } from '../oci/digest.ts'
@@ -42,40 +40,22 @@ import { formatReference } from '../oci/reference.ts'
 import { type RecordingGraphs, recordingGraphs } from '../release/graph-document.ts'
 import type { Documents } from './archive-documents.ts'
 import { keptMadeImages } from './kept-made.ts'
+import type { AnyMirrorRequest } from './mirror-request.ts'
 import { imageChecks, type MirrorServices } from './mirror-services.ts'
 import { selectPlanned } from './planned-selection.ts'
 import { holesOf, type PreparedArchive, prepareArchive, type WantedContent } from './prepared-archive.ts'
 import { type Retry, selectWanted, type WantedSelection } from './select-wanted.ts'
 
-export interface MirrorToDiskRequest {
-  readonly config: ImageSetConfiguration
+export interface MirrorToDiskRequest extends AnyMirrorRequest {
   /** The text of the configuration, to travel with the archive. */
   readonly configuration: string
   readonly directory: string
-  readonly workspace: Workspace
-  readonly source: ContentSource
   /** What the other side holds. */
   readonly base: BaseOptions
   /** Size of every volume but the last, in bytes; a multiple of 512. */
   readonly volumeBytes: number
   readonly signer?: ArchiveSigner
   readonly clock: Clock
-  readonly signal: AbortSignal
-  readonly onEvent: OnMirrorEvent
-  /** Plan only: nothing is written. */
-  readonly isDryRun?: boolean
-  readonly concurrency?: number
-  /** What to carry out, instead of making a plan from the configuration. */
-  readonly plan?: MirrorPlan
-  /** In a dry run, name every platform of an image. */
-  readonly isByPlatform?: boolean
-  /** Default: that of the configuration. */
-  readonly policy?: FailurePolicy
-  /** Only what the last run could not bring. */
-  readonly isRetry?: boolean
-  /** Leave out signatures and whatever else is attached. */
-  readonly withoutAttached?: boolean
-  readonly services?: MirrorServices
 }
 
 export interface MirrorToDiskResult {

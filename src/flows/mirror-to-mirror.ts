@@ -4,7 +4,6 @@
  * Returns what happened; printing is the command's business.
  */
 import { join } from 'node:path'
-import type { ImageSetConfiguration } from '../config/image-set-configuration.ts'
 import type { Finding } from '../errors/finding.ts'
 import { mapConcurrently } from '../host/concurrency.ts'
 import { checkFreeSpace } from '../host/free-space.ts'
@@ -15,7 +14,6 @@ import { distrustBlobs } from '../mirror/distrust.ts'
 import { type DoneImage, provenImages, readDone, recordDone } from '../mirror/done.ts'
 import { doneImage } from '../mirror/done-image.ts'
 import { doubtfulImages } from '../mirror/doubtful.ts'
-import type { OnMirrorEvent } from '../mirror/events.ts'
 import { recordFailed } from '../mirror/failed.ts'
 import { exitStatusOf, type FailurePolicy, failurePolicyOf } from '../mirror/failure-policy.ts'
 import { type FailedImage, Failures } from '../mirror/failures.ts'
@@ -33,42 +31,24 @@ import { writeSignatureConfigMaps } from '../mirror/signature-resources.ts'
 import { type TransferReport, transfer } from '../mirror/transfer.ts'
 import { writeUpdateService } from '../mirror/update-service-resource.ts'
 import { recordWanted } from '../mirror/wanted.ts'
-import { type Workspace, writeWhole } from '../mirror/workspace.ts'
+import { writeWhole } from '../mirror/workspace.ts'
 import { withWorkspaceLock } from '../mirror/workspace-lock.ts'
 import type { ContentSource, ContentTarget } from '../oci/content.ts'
 import type { Digest } from '../oci/digest.ts'
 import { formatReference } from '../oci/reference.ts'
+import type { AnyMirrorRequest } from './mirror-request.ts'
 import { imageChecks, type MirrorServices } from './mirror-services.ts'
 import { arrivedCatalogs } from './operator-resources.ts'
 import { type PlannedSelection, selectPlanned } from './planned-selection.ts'
 import { type Retry, selectWanted, type WantedSelection } from './select-wanted.ts'
 
-export interface MirrorRequest {
-  readonly config: ImageSetConfiguration
+export interface MirrorRequest extends AnyMirrorRequest {
   readonly target: MirrorTarget
-  readonly workspace: Workspace
-  readonly source: ContentSource
   /** True where the source is on this machine, as an archive is: nothing of it is copied to the workspace. */
   readonly isLocalSource?: boolean
   readonly registry: ContentTarget
-  readonly signal: AbortSignal
-  readonly onEvent: OnMirrorEvent
-  /** Plan only: nothing is written but `dry-run/mapping.txt` and the manifests that were read. */
-  readonly isDryRun?: boolean
   /** Also write ImageContentSourcePolicy. */
   readonly icsp?: boolean
-  readonly concurrency?: number
-  /** In a dry run, name every platform of an image. */
-  readonly isByPlatform?: boolean
-  /** What to carry out, instead of making a plan from the configuration. */
-  readonly plan?: MirrorPlan
-  /** Default: that of the configuration. */
-  readonly policy?: FailurePolicy
-  /** Only what the last run could not bring. */
-  readonly isRetry?: boolean
-  /** Leave out signatures and whatever else is attached. */
-  readonly withoutAttached?: boolean
-  readonly services?: MirrorServices
 }
 
 export interface MirrorResult {
