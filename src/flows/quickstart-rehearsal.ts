@@ -8,10 +8,12 @@ import { sampleBootstrap } from '../quickstart/sample-bootstrap/bootstrap-config
 import { sampleTlsAssets } from '../quickstart/sample-bootstrap/tls-assets.ts'
 import type { RehearsalReport } from '../rehearse/rehearsal-report.ts'
 import { rehearse } from '../rehearse/rehearse.ts'
+import { ensure, notProven } from './quickstart-claim.ts'
 import { mirrorName, type QuickstartSite } from './quickstart-site.ts'
+import type { FactsOf } from './quickstart-steps.ts'
 import { nodeConfOf } from './verify.ts'
 
-export interface RehearsedSite {
+interface RehearsedSite {
   readonly site: QuickstartSite
   /** By digest. */
   readonly release: Reference
@@ -24,11 +26,39 @@ export interface RehearsedSite {
 const cluster = { clusterName: 'demo', baseDomain: 'quickstart.test' }
 
 /**
+ * Of a cluster that has yet to be: with all that it needs, and without the CA of the mirror.
+ *
+ * @param components of the release, each an image that has to be pulled, as the release itself
+ * @throws KnownError QUICKSTART_FAILED
+ */
+export async function proveRehearsal(about: RehearsedSite, components: number): Promise<FactsOf<'rehearsal'>> {
+  const broken = await rehearseSite(about, false)
+  const finding = broken.findings.find(({ id }) => id === 'rehearse.ca-unknown')
+  if (!finding) throw notProven('a missing CA is found and named', { findings: broken.findings.length })
+  const { stoppedAt } = broken.verdict
+  const sound = await rehearseSite(about, true)
+  const [unexpected] = sound.findings.filter(({ severity, id }) => severity === 'error' || !mayBeHere.has(id))
+  ensure(unexpected === undefined, 'a sound bootstrap is rehearsed without a finding', { found: unexpected?.id ?? '' })
+  const pulled = (sound.levelOne?.images ?? []).filter(({ nodes, bootstrap }) => (nodes ?? bootstrap)?.isPulled)
+  const images = pulled.length
+  ensure(images > components, 'every image can be pulled', { images })
+  const stages = (sound.levelTwo?.units ?? []).reduce((sum, { stagesDone }) => sum + stagesDone.length, 0)
+  const unavailable = sound.levelTwo?.unavailable
+  const isComplete = unavailable !== undefined || sound.levelTwo?.isComplete === true
+  ensure(isComplete, 'the scripts come to their end', { stages })
+  const withoutTrust = { finding, ...(stoppedAt && { stoppedAt }) }
+  return { step: 'rehearsal', images, stages, ...(unavailable !== undefined && { unavailable }), withoutTrust }
+}
+
+/** What a machine of the quickstart may lack, and what a sample release has none of. */
+const mayBeHere = new Set(['rehearse.sandbox-unavailable', 'rehearse.signature-missing'])
+
+/**
  * Makes the bootstrap.ign that the installer would make for this site, and rehearses it.
  *
  * @param isTrusting false leaves the CA of the mirror out of it
  */
-export async function rehearseSite(about: RehearsedSite, isTrusting: boolean): Promise<RehearsalReport> {
+async function rehearseSite(about: RehearsedSite, isTrusting: boolean): Promise<RehearsalReport> {
   const { site, release, clock, log, env, signal } = about
   const { files, mirror } = site
   const port = mirror.address.slice(mirror.address.lastIndexOf(':'))

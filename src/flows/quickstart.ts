@@ -22,8 +22,9 @@ import { noCredentials } from '../remote/credentials.ts'
 import { withRegistriesConf } from '../remote/registries-conf-source.ts'
 import { countReads, countWrites, type Traffic, TrafficCounter } from './count-traffic.ts'
 import { type MirrorResult, mirrorToMirror } from './mirror-to-mirror.ts'
+import { ensure, notProven } from './quickstart-claim.ts'
 import { damagedImages, damageTwoImages } from './quickstart-damage.ts'
-import { rehearseSite } from './quickstart-rehearsal.ts'
+import { proveRehearsal } from './quickstart-rehearsal.ts'
 import { QuickstartSite, type SiteFiles, type SiteOptions } from './quickstart-site.ts'
 import type { FactsOf, QuickstartEvent, QuickstartStep, StepFacts } from './quickstart-steps.ts'
 import { nodeConfOf, releaseReferences, verifyMirrored } from './verify.ts'
@@ -254,7 +255,7 @@ class Quickstart {
     const images = damaged.map((one) => {
       const { findings } = one.command === 'verify mirror' ? quick : deep
       const found = findings.find(({ summary }) => summary.includes(one.digest) && summary.includes(one.component))
-      if (!found) throw failed('a broken image is found and named', { component: one.component, digest: one.digest })
+      if (!found) throw notProven('a broken image is found and named', { component: one.component, digest: one.digest })
       return { ...one, finding: found }
     })
     ensure(deep.findings.length === damaged.length, 'nothing else is found', { findings: deep.findings.length })
@@ -271,29 +272,10 @@ class Quickstart {
     return { step: 'repair', sent, images }
   }
 
-  /** Of a cluster that has yet to be: with all that it needs, and without the CA of the mirror. */
-  async #rehearsal(): Promise<FactsOf<'rehearsal'>> {
+  #rehearsal(): Promise<FactsOf<'rehearsal'>> {
     const { clock, log, env, signal } = this.#options
     const about = { site: this.#site, release: this.releaseByDigest, clock, log, env, signal }
-    const broken = await rehearseSite(about, false)
-    const finding = broken.findings.find(({ id }) => id === 'rehearse.ca-unknown')
-    if (!finding) throw failed('a missing CA is found and named', { findings: broken.findings.length })
-    const { stoppedAt } = broken.verdict
-    const sound = await rehearseSite(about, true)
-    const [unexpected] = sound.findings.filter(({ severity, id }) => severity === 'error' || !mayBeHere.has(id))
-    ensure(unexpected === undefined, 'a sound bootstrap is rehearsed without a finding', {
-      found: unexpected?.id ?? '',
-    })
-    const pulled = (sound.levelOne?.images ?? []).filter(({ nodes, bootstrap }) => (nodes ?? bootstrap)?.isPulled)
-    const images = pulled.length
-    ensure(images > this.#release.components.length, 'every image can be pulled', { images })
-    const stages = (sound.levelTwo?.units ?? []).reduce((sum, { stagesDone }) => sum + stagesDone.length, 0)
-    const unavailable = sound.levelTwo?.unavailable
-    ensure(unavailable !== undefined || sound.levelTwo?.isComplete === true, 'the scripts come to their end', {
-      stages,
-    })
-    const withoutTrust = { finding, ...(stoppedAt && { stoppedAt }) }
-    return { step: 'rehearsal', images, stages, ...(unavailable !== undefined && { unavailable }), withoutTrust }
+    return proveRehearsal(about, this.#release.components.length)
   }
 
   #uniqueBlobs(): { blobs: number; bytes: number } {
@@ -305,9 +287,6 @@ class Quickstart {
   }
 }
 
-/** What a machine of the quickstart may lack, and what a sample release has none of. */
-const mayBeHere = new Set(['rehearse.sandbox-unavailable', 'rehearse.signature-missing'])
-
 function configText(tag: string): string {
   return `kind: ImageSetConfiguration
 apiVersion: mirror.openshift.io/v2alpha1
@@ -315,13 +294,4 @@ mirror:
   platform:
     release: ${releaseSources.registry}/${releaseSources.images}:${tag}
 `
-}
-
-function ensure(holds: boolean, claim: string, details: Readonly<Record<string, string | number>>): void {
-  if (!holds) throw failed(claim, details)
-}
-
-function failed(claim: string, details: Readonly<Record<string, string | number>>): KnownError {
-  const seen = Object.entries(details).map(([name, value]) => `${name} ${value}`)
-  return new KnownError('QUICKSTART_FAILED', `Not proven: ${claim} (${seen.join(', ')})`, { details })
 }
