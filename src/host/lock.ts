@@ -16,8 +16,8 @@ import { randomId } from './random.ts'
 export async function acquireLock(path: string): Promise<() => Promise<void>> {
   await mkdir(dirname(path), { recursive: true })
   const mine = `${path}.${randomId()}`
-  await writeFile(mine, identityOf(process.pid) ?? String(process.pid))
   try {
+    await writeFile(mine, identityOf(process.pid) ?? String(process.pid))
     while (!(await claim(mine, path))) await removeStale(path)
   } finally {
     await rm(mine, { force: true })

@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict'
-import { appendFile, mkdir, readFile, truncate, writeFile } from 'node:fs/promises'
+import { appendFile, mkdir, readdir, readFile, truncate, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { z } from 'zod'
+import { smallDisk } from '../../testkit/small-disk.ts'
 import { tempDir } from '../../testkit/temp-dir.ts'
 import { openRunSettings, placed, recordingWorkflow } from '../../testkit/workflow-run.ts'
 import { KnownError } from '../errors/known-error.ts'
@@ -294,6 +295,17 @@ test('two sessions of one run exclude each other', async (t) => {
   await assert.rejects(run(workflow), { code: 'STORE_LOCKED' })
   release()
   assert.equal((await first).outcome, 'succeeded')
+})
+
+test('a run for which the disk has no room at all says so, and leaves no lock', async (t) => {
+  const disk = await smallDisk(t, 0)
+  if (disk === undefined) return
+  const directory = runDirectory(disk.path, '20260101T000000-test')
+  const session = () => runWorkflow(recordingWorkflow([], ['a']), directory, openRunSettings(disk.path, {}))
+  await assert.rejects(session(), { code: 'DISK_FULL' })
+  assert.deepEqual((await readdir(directory.root)).sort(), ['shared', 'undo'])
+  await disk.free()
+  assert.equal((await session()).outcome, 'succeeded')
 })
 
 test('a run stops at the gap, and goes on at the other side', async (t) => {

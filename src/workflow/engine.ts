@@ -10,6 +10,7 @@ import type { Clock } from '../host/clock.ts'
 import { acquireLock } from '../host/lock.ts'
 import type { JournalEvent, RunEvent, SessionOutcome, Site, StepOutline, UndoRecord } from '../journal/events.ts'
 import type { RunState } from '../journal/run-state.ts'
+import { diskError } from '../store/disk.ts'
 import type { ProcessRunner } from './attempt.ts'
 import { type Decision, decide, type PlannedStep, remains } from './decide.ts'
 import { InputDigests } from './input-digest.ts'
@@ -94,7 +95,7 @@ export async function runWorkflow(
   settings: RunSettings,
 ): Promise<RunOutcome> {
   await makeRunDirectory(directory)
-  const releases = [await acquireLock(directory.lock)]
+  const releases = [await lock(directory.lock)]
   try {
     for (const lease of workflow.leases) releases.push(await takeLease(settings.host.leases, lease))
     const journal = await openJournal(directory.journal)
@@ -109,11 +110,19 @@ export async function runWorkflow(
   }
 }
 
+async function lock(path: string): Promise<() => Promise<void>> {
+  try {
+    return await acquireLock(path)
+  } catch (error) {
+    throw diskError(error, path)
+  }
+}
+
 async function takeLease(leases: string, name: string): Promise<() => Promise<void>> {
   try {
-    return await acquireLock(join(leases, encodeURIComponent(name)))
+    return await lock(join(leases, encodeURIComponent(name)))
   } catch (cause) {
-    if (!(cause instanceof KnownError)) throw cause
+    if (!(cause instanceof KnownError && cause.code === 'STORE_LOCKED')) throw cause
     throw new KnownError(cause.code, `${name} is in use by another run: ${cause.message}`, { cause })
   }
 }

@@ -1,6 +1,7 @@
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { randomId } from '../host/random.ts'
+import { diskError } from '../store/disk.ts'
 
 /** Where the things of one run lie. */
 export interface RunDirectory {
@@ -50,8 +51,11 @@ export function newRunId(at: number): string {
   return `${time}-${milliseconds}${randomId().slice(0, 2)}`
 }
 
+/** @throws KnownError DISK_FULL */
 export async function makeRunDirectory(directory: RunDirectory): Promise<void> {
   for (const path of [directory.root, directory.shared, directory.undoInbox]) {
-    await mkdir(path, { recursive: true, mode: 0o700 })
+    await mkdir(path, { recursive: true, mode: 0o700 }).catch((error: unknown) => {
+      throw diskError(error, path)
+    })
   }
 }

@@ -23,7 +23,7 @@ mv "$file.new" "$file.undo"
 `
 }
 
-interface UndoRequest {
+export interface UndoRequest {
   readonly step: string
   readonly attempt: number
   readonly record: UndoRecord

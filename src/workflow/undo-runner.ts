@@ -1,12 +1,12 @@
-import { readdir, readFile, rm } from 'node:fs/promises'
+import { readdir, readFile, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import { KnownError } from '../errors/known-error.ts'
+import { hasSystemCode, KnownError } from '../errors/known-error.ts'
 import type { JsonRecord, UndoRecord } from '../journal/events.ts'
 import type { UndoState } from '../journal/run-state.ts'
 import { runAttempt, silentNotes } from './attempt.ts'
 import { defaultPolicy, type UndoHandler } from './step.ts'
 import type { JournalWriter } from './step-runner.ts'
-import { readUndoRequest } from './undo-request.ts'
+import { readUndoRequest, type UndoRequest, undoCommandKind } from './undo-request.ts'
 
 type Handlers = Readonly<Record<string, UndoHandler>>
 
@@ -62,12 +62,13 @@ export class UndoRunner {
   /** Takes the records that scripts have left, by `$SALLYPORT_UNDO`, into the journal. */
   async takeInbox(): Promise<void> {
     const { undoInbox } = this.#host.attempts.directory
-    for (const name of (await readdir(undoInbox)).filter((each) => each.endsWith('.undo')).sort()) {
+    for (const name of await recordsIn(undoInbox)) {
       const path = join(undoInbox, name)
-      const { step, attempt, record } = readUndoRequest(await readFile(path), name)
+      const request = await readRequest(path, name)
+      const { step, attempt, record } = request ?? unreadable(name)
       const undo = this.#host.nextUndo()
       await this.#host.write({ type: 'undo.recorded', step, attempt, undo, record: await this.#hide(record, undo) })
-      await rm(path)
+      await (request === undefined ? rename(path, `${path}.invalid`) : rm(path))
     }
   }
 
@@ -82,4 +83,31 @@ export class UndoRunner {
     const { what } = described
     return { ...record, ...(what !== undefined && { what: secrets.clean(what) }), values: { secret } }
   }
+}
+
+/** A script may also have taken away the directory itself. */
+async function recordsIn(inbox: string): Promise<readonly string[]> {
+  try {
+    return (await readdir(inbox)).filter((each) => each.endsWith('.undo')).sort()
+  } catch (error) {
+    if (hasSystemCode(error, 'ENOENT')) return []
+    throw error
+  }
+}
+
+/** undefined for what is no record. */
+async function readRequest(path: string, name: string): Promise<UndoRequest | undefined> {
+  try {
+    return readUndoRequest(await readFile(path), name)
+  } catch (error) {
+    if (hasSystemCode(error, 'EISDIR') || (error instanceof KnownError && error.code === 'STEP_OUTPUT'))
+      return undefined
+    throw error
+  }
+}
+
+/** Something was made, and nobody knows what: it is told with what is left, until a user says that it is gone. */
+function unreadable(name: string): UndoRequest {
+  const what = `what a script has made, by undo/${name}.invalid, which is no undo record`
+  return { step: 'unknown', attempt: 0, record: { kind: undoCommandKind, what, values: {} } }
 }

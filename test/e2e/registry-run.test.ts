@@ -87,6 +87,29 @@ test('what a script made is named without the secret in the command that takes i
   })
 })
 
+test('what a script leaves that is no undo record is told with what is left, and hinders nothing else', async (t) => {
+  const inbox = '$(dirname "$SALLYPORT_UNDO")'
+  const resolved = await smallWorkflow(t, {
+    pre: { 'make-it': `echo gibberish >"${inbox}/1.undo"; mkdir "${inbox}/9.undo"; "$SALLYPORT_UNDO" true` },
+    test: { 'spoil-it': `rm -r "${inbox}"` },
+    post: { 'remove-it': 'echo removing' },
+  })
+  const trial = await registryTrial(t)
+  const { outcome, state } = await trial.run(resolved)
+  assert.equal(outcome, 'failed')
+  assert.match(await trial.log('post/remove-it'), /removing/)
+  assert.deepEqual(
+    [...state.undo.values()].map(({ status, record: { what = '' } }) => `${status} ${what}`),
+    [
+      'failed what a script has made, by undo/1.undo.invalid, which is no undo record',
+      'done what a script has made, by true',
+      'failed what a script has made, by undo/9.undo.invalid, which is no undo record',
+    ],
+  )
+  const forgotten = await trial.run(resolved, {}, { mode: 'teardown', forget: [1, 2, 3] })
+  assert.equal(forgotten.outcome, 'succeeded', forgotten.why)
+})
+
 test('best effort is what the workflow allows, and not what a step wishes for', async (t) => {
   for (const isAllowed of [true, false]) {
     const resolved = await smallWorkflow(t, {
