@@ -56,6 +56,14 @@ test('orphans are asked once and have their grace to clean up', { skip }, async 
   assert.deepEqual(await ended, [6, null])
 })
 
+test('the grace of orphans ends also when the clock is set back meanwhile', { skip }, async (t) => {
+  const run = await tempDir(t)
+  await orphan(t, `${run}/a/1`, `trap '' TERM; echo; while :; do :; done`)
+  let now = Date.now()
+  const clock = { ...systemClock, now: () => (now -= 60_000) }
+  assert.deepEqual(await endByCookie(`${run}/`, { graceMs: 200, clock }), [])
+})
+
 test('orphans that do not obey are killed, in other sessions and stopped ones too, and others are left alone', {
   skip,
 }, async (t) => {

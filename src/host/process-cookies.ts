@@ -7,6 +7,8 @@ import { processStat } from './process-stat.ts'
 export const cookieName = 'SALLYPORT_STEP'
 
 const lookMs = 20
+/** On a machine that is busy. */
+const longestLookMs = 1000
 /** Processes may start others while they are ended. */
 const killRounds = 100
 /** Some 100 ms: it may have to wait for a processor meanwhile. */
@@ -40,10 +42,11 @@ export async function endByCookie(
   prefix: string,
   { graceMs, clock }: { readonly graceMs: number; readonly clock: Clock },
 ): Promise<CookieProcesses> {
-  const until = clock.now() + graceMs
   const asked = new Set<string>()
   let found = findByCookie(prefix)
-  while (found !== undefined && found.length > 0 && clock.now() < until) {
+  let waitedMs = 0
+  while (found !== undefined && found.length > 0 && waitedMs < graceMs) {
+    const before = clock.now()
     // What started meanwhile is asked, too, and each one once: a script cleans up in its trap.
     for (const each of found) {
       const name = `${each.pid} ${each.started}`
@@ -52,6 +55,8 @@ export async function endByCookie(
     }
     await clock.sleep(lookMs)
     found = findByCookie(prefix)
+    // Somebody may set the clock meanwhile, back or forth.
+    waitedMs += Math.min(Math.max(clock.now() - before, lookMs), longestLookMs)
   }
   for (let round = 0; found !== undefined && found.length > 0 && round < killRounds; round += 1) {
     for (const each of found) signal(each, 'SIGKILL')

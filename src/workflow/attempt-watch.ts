@@ -76,6 +76,8 @@ export class AttemptWatch {
 
   #watchSilence(): void {
     if (this.#isClosed) return
+    // A clock that was set back begins it anew.
+    this.#lastSign = Math.min(this.#lastSign, this.#clock.now())
     const silentMs = this.#clock.now() - this.#lastSign
     if (silentMs >= this.#silenceMs) this.#onSilent(silentMs)
     const next = silentMs >= this.#silenceMs ? this.#silenceMs : this.#silenceMs - silentMs

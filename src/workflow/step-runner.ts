@@ -175,7 +175,8 @@ export class StepRunner {
       onSilent: (forMs) => tell({ type: 'step.silent', step, attempt, forMs }),
       onProgress: (progress: StepProgress) => {
         const now = attempts.clock.now()
-        if (now - lastBeat < heartbeatMs) return
+        // Also where the clock was set back.
+        if (Math.abs(now - lastBeat) < heartbeatMs) return
         lastBeat = now
         tell({ type: 'step.heartbeat', step, attempt, ...progress })
       },
