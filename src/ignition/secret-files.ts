@@ -4,6 +4,7 @@
  * Source: openshift/installer `data/data/bootstrap/files`, `pkg/asset/tls`, `pkg/asset/kubeconfig`, and what nodes keep their
  * credentials in.
  */
+import { privateKeyHead } from '../errors/private-key.ts'
 
 export type SecretKind =
   | 'pull secret'
@@ -40,7 +41,7 @@ const places: readonly Sign[] = [
 ]
 
 const contents: readonly Sign[] = [
-  { kind: 'private key', pattern: /-----BEGIN [A-Z0-9 ]*PRIVATE KEY(?: BLOCK)?-----/ },
+  { kind: 'private key', pattern: privateKeyHead },
   { kind: 'pull secret', pattern: /"auths"\s*:\s*\{\s*"|^auths:\s*$/m },
   { kind: 'kubeconfig', pattern: /"?client-key-data"?\s*:|^kind: "?Config"?\s*$[\s\S]*^\s*"?token"?:/m },
   // Where another object only names one, there is no data beside its kind.

@@ -1,6 +1,7 @@
 /** Certificates that a host trusts: one file each below `/etc/pki/ca-trust/source/anchors`, read by update-ca-trust. */
 import { X509Certificate } from 'node:crypto'
 import { type Finding, finding } from '../../errors/finding.ts'
+import { privateKeyHead } from '../../errors/private-key.ts'
 import type { PatchedFile, TrustAnchor, WorkedOut } from './patch.ts'
 
 const anchorDirectory = '/etc/pki/ca-trust/source/anchors'
@@ -29,7 +30,7 @@ export function trustAnchorFiles(anchors: readonly TrustAnchor[], now: Date): Wo
  * @param name names the text in findings
  */
 export function judgeTrusted(pem: string, name: string, now: Date): readonly Finding[] {
-  if (/-----BEGIN [A-Z ]*PRIVATE KEY-----/.test(pem))
+  if (privateKeyHead.test(pem))
     return [
       invalid(
         `${name} holds a private key, which would end on every host`,

@@ -57,8 +57,10 @@ test('of a profile the values whose names are secret are, and a public key is no
 })
 
 test('a private key is a secret wherever it stands', () => {
-  const key = '-----BEGIN OPENSSH PRIVATE KEY-----\nabcdef\n-----END OPENSSH PRIVATE KEY-----'
-  assert.deepEqual(values('notes', `before\n${key}\nafter`), [key])
+  for (const kind of ['PRIVATE KEY', 'OPENSSH PRIVATE KEY', 'PGP PRIVATE KEY BLOCK']) {
+    const key = `-----BEGIN ${kind}-----\nabcdef\n-----END ${kind}-----`
+    assert.deepEqual(values('notes', `before\n${key}\nafter\n${key}x`), [key], kind)
+  }
 })
 
 test('nothing is read out of binaries and of what is very large', () => {

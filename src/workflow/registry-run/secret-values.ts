@@ -1,4 +1,5 @@
 /** Which values in the files of a run are secrets. */
+import { privateKeysIn } from '../../errors/private-key.ts'
 
 const secretName =
   /password|passwd|passphrase|token|secret|credential|kubeconfig|private|pull-?secret|dockerconfig|auth\.json|\.(?:pem|key|p12|pfx|jks)$|^id_(?:rsa|ed25519|ecdsa|dsa)|^\.?awscred/i
@@ -9,7 +10,6 @@ const userinfo = /\b[a-z][a-z0-9+.-]*:\/\/([^\s/@'"]+)@/gi
 /** `key: value` and `key = value`, quoted or not, also in the middle of a shell script (`export KEY='value'`). */
 const assignment =
   /^[ \t]*(?:-[ \t]+)?(?:export[ \t]+)?["']?([\w.-]+)["']?[ \t]*[:=][ \t]*(?:"([^"\n]*)"|'([^'\n]*)'|([^\n]*?)),?[ \t]*$/gm
-const privateKey = /-----BEGIN [A-Z0-9 ]*PRIVATE KEY-----[\s\S]*?-----END [A-Z0-9 ]*PRIVATE KEY-----/g
 /** What stands alone in a URL is a token when it is so long. */
 const minTokenLength = 20
 /** Taken out of a log they would take its meaning with them. */
@@ -36,7 +36,7 @@ function allValues({ name, bytes, isOfCredentials }: SecretFile): readonly strin
   if (bytes.byteLength > maxSecretFileBytes || bytes.includes(0)) return []
   const text = Buffer.from(bytes).toString('utf8')
   const trimmed = text.trim()
-  const values = [...userinfoOf(text), ...(text.match(privateKey) ?? [])]
+  const values = [...userinfoOf(text), ...privateKeysIn(text)]
   const isSecret = (isOfCredentials || secretName.test(name)) && !publicName.test(name)
   if (!isSecret || trimmed === '') return values
   const fromJson = jsonValues(trimmed)
