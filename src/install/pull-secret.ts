@@ -22,7 +22,7 @@ interface AuthEntry {
  * @throws KnownError CONFIG_INVALID where a login is missing that the variant needs
  */
 export function clusterPullSecret(site: SiteConfig, { mirror, release }: PullSecrets): string {
-  const ofMirror = site.mirror && mirrorLogins(site.mirror.registry, mirror)
+  const ofMirror = site.mirror && mirrorLogins(site.mirror, mirror)
   if (site.variant === 'disconnected') return jsonOf(ofMirror ?? {})
   const isWanted = release !== undefined || ofMirror === undefined
   const ofRelease = isWanted ? loginsOf(release, 'release.pullSecret') : {}
@@ -34,8 +34,16 @@ export function registryHost(place: string): string {
   return place.split('/')[0] ?? place
 }
 
-function mirrorLogins(registry: string, text: string | undefined): Readonly<Record<string, AuthEntry>> {
+function mirrorLogins(
+  { registry, service }: NonNullable<SiteConfig['mirror']>,
+  text: string | undefined,
+): Readonly<Record<string, AuthEntry>> {
   const host = registryHost(registry)
+  if (text === undefined && service === 'embedded') {
+    throw new KnownError('CONFIG_INVALID', `The login for ${host} is not there: Sallyport makes it with this mirror`, {
+      hint: 'sallyport run disconnected makes it in stage 03, and renders install-config.yaml in stage 07. By hand name its auth file: --mirror-auth FILE.',
+    })
+  }
   const logins = loginsOf(text, 'mirror.credentials')
   const fitting = Object.entries(logins).filter(([key]) => key === host || key.startsWith(`${host}/`))
   if (fitting.length > 0) return Object.fromEntries(fitting)

@@ -141,7 +141,13 @@ test('a login that is missing is named by its registry, and no secret is repeate
       'mirror.credentials: no login for mirror.lab:8443, exactly by this name and port; there is one for mirror.lab',
   })
   assert.throws(() => render('hunter2'), { message: 'mirror.credentials: it is no JSON' })
-  assert.throws(() => render(undefined), /the pull secret of the cluster needs it/)
+  assert.throws(
+    () => render(undefined),
+    /The login for mirror.lab:8443 is not there: Sallyport makes it with this mirror/,
+  )
+  const given = { ...site, mirror: site.mirror && { ...site.mirror, service: 'existing' as const } }
+  const absent = () => renderInstallConfig(given, { ...material, pullSecrets: {} })
+  assert.throws(absent, /mirror.credentials: the pull secret of the cluster needs it/)
 })
 
 test('the same site gives the same bytes', () => {
