@@ -1,4 +1,4 @@
-import { copyFile, mkdir, readdir, rename, rm, stat } from 'node:fs/promises'
+import { copyFile, mkdir, readdir, rename, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { hasSystemCode, KnownError } from '../../errors/known-error.ts'
 import { shellQuote } from '../../host/shell-quote.ts'
@@ -161,7 +161,7 @@ interface Execution {
 }
 
 async function freshSnapshot(shared: SharedDirectory, { root, shared: copy }: AttemptPlaces): Promise<void> {
-  await rm(root, { recursive: true, force: true })
+  await removeTree(root)
   await shared.snapshot(copy)
 }
 
