@@ -50,7 +50,7 @@ const maxManifestBytes = 64 * 1024 * 1024
 /**
  * Takes a run out of its file. Nothing of it is to be seen before every byte is proven.
  *
- * @throws KnownError RUN_FILE_INVALID, RUN_EXISTS, DISK_FULL, FILE_UNREADABLE
+ * @throws KnownError RUN_FILE_INVALID, USAGE for a secret that the run has not, RUN_EXISTS, DISK_FULL, FILE_UNREADABLE
  */
 export async function importRun(file: string, options: ImportOptions): Promise<ImportedRun> {
   const digest = await digestOf(file)
@@ -58,6 +58,7 @@ export async function importRun(file: string, options: ImportOptions): Promise<I
     throw invalidRunFile(file, `its digest is ${digest}, and ${options.digest} was expected`)
   }
   const { manifest, places } = await readContents(file)
+  refuseUnknownSecrets(manifest, Object.keys(options.secrets ?? {}))
   const target = runDirectory(options.runs, manifest.run)
   if (await isTaken(target.root)) {
     throw new KnownError('RUN_EXISTS', `Run ${manifest.run} is in ${options.runs} already`, {
@@ -77,6 +78,14 @@ export async function importRun(file: string, options: ImportOptions): Promise<I
     await rm(staged.root, { recursive: true, force: true })
     throw diskError(error, staged.root)
   }
+}
+
+/** A name that is misspelled would be kept, and the step that wants the secret would fail for it later. */
+function refuseUnknownSecrets({ run, secrets }: RunManifest, given: readonly string[]): void {
+  const unknown = given.find((name) => !secrets.includes(name))
+  if (unknown === undefined) return
+  const made = secrets.length === 0 ? 'none' : secrets.map((name) => `"${name}"`).join(', ')
+  throw new KnownError('USAGE', `--secret "${unknown}" names no secret of run ${run}, which made ${made}`)
 }
 
 interface Contents {

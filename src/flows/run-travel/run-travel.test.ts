@@ -99,6 +99,16 @@ test('secrets stay where they are unless they are sealed, and can be given on th
   assert.deepEqual(bare.missingSecrets, ['collect.password'])
   const failed = await run(join(there, 'bare'), closed)
   assert.equal(failed.state.steps.get('load')?.attempts[0]?.problem?.code, 'SECRET_ABSENT')
+  const misspelled = {
+    clock: systemClock,
+    runs: join(there, 'misspelled'),
+    secrets: { 'colect.password': 'another one' },
+  }
+  await assert.rejects(importRun(file, misspelled), {
+    code: 'USAGE',
+    message: `--secret "colect.password" names no secret of run ${id}, which made "collect.password"`,
+  })
+  assert.deepEqual(await readdir(there), ['bare'])
   const secrets = { 'collect.password': 'another one' }
   const given = await importRun(file, { clock: systemClock, runs: join(there, 'given'), secrets })
   assert.deepEqual(given.missingSecrets, [])
