@@ -8,9 +8,9 @@ import { endOrphans, processRunner } from '../src/workflow/process/process-runne
 import { runDirectory } from '../src/workflow/run-directory.ts'
 import { defaultPolicy } from '../src/workflow/step.ts'
 import type { Workflow, WorkflowStep } from '../src/workflow/workflow.ts'
+import { runNameIn } from './run-name.ts'
 import { openRunSettings, placed } from './workflow-run.ts'
 
-export const engineRun = '20260101T000000-kill'
 export const forwardSteps = 30
 const postSteps = 3
 
@@ -93,6 +93,6 @@ if (import.meta.main) {
     processes: processRunner(systemClock),
     endOrphans: (cookie: string) => endOrphans(cookie, systemClock),
   }
-  const { outcome } = await runWorkflow(thirtySteps(), runDirectory(runs, engineRun), { ...settings, host })
+  const { outcome } = await runWorkflow(thirtySteps(), runDirectory(runs, runNameIn(runs)), { ...settings, host })
   process.exitCode = outcome === 'succeeded' ? 0 : 1
 }

@@ -13,6 +13,7 @@ import { loadRegistry } from '../src/workflow/step-registry/load-registry.ts'
 import type { LiteralStep, ResolvedWorkflow } from '../src/workflow/step-registry/model.ts'
 import type { TestConfiguration } from '../src/workflow/step-registry/registry.ts'
 import { resolveTest, resolveWorkflow } from '../src/workflow/step-registry/resolve-test.ts'
+import { runNameIn } from './run-name.ts'
 import { type Cleanup, tempDir } from './temp-dir.ts'
 import { openRunSettings } from './workflow-run.ts'
 
@@ -103,7 +104,7 @@ export async function registryTrial(t: Cleanup): Promise<RegistryTrial> {
 
 /** The same, for a process that a test kills. */
 export function trialIn(runs: string): RegistryTrial {
-  const directory = runDirectory(runs, '20260101T000000-test')
+  const directory = runDirectory(runs, runNameIn(runs))
   return {
     directory,
     runs,

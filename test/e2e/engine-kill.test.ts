@@ -11,7 +11,8 @@ import type { JournalEvent } from '../../src/journal/events.ts'
 import { sampleFraction } from '../../src/quickstart/sample-bytes.ts'
 import { readJournal } from '../../src/workflow/journal-file.ts'
 import { runDirectory } from '../../src/workflow/run-directory.ts'
-import { engineRun, forwardSteps } from '../../testkit/engine-child.ts'
+import { forwardSteps } from '../../testkit/engine-child.ts'
+import { runNameIn } from '../../testkit/run-name.ts'
 import { tempDir } from '../../testkit/temp-dir.ts'
 
 /** How often the engine is killed. CI takes some; before a release take a hundred. */
@@ -53,7 +54,7 @@ test(`killed ${kills} times at random moments, every step succeeds once, and not
 })
 
 async function checkRun(runs: string, message: string): Promise<void> {
-  const { journal } = runDirectory(runs, engineRun)
+  const { journal } = runDirectory(runs, runNameIn(runs))
   const events = await eventsIn(journal)
   const ledger = (await readFile(join(runs, 'ledger'), 'utf8')).trim().split('\n')
   for (let index = 0; index < forwardSteps; index += 1) {
@@ -82,5 +83,5 @@ async function checkRun(runs: string, message: string): Promise<void> {
     [],
     message,
   )
-  assert.deepEqual(findByCookie(`${engineRun}/`) ?? [], [], `${message}: processes are left`)
+  assert.deepEqual(findByCookie(`${runNameIn(runs)}/`) ?? [], [], `${message}: processes are left`)
 }

@@ -203,7 +203,7 @@ test('the environment is what the registry declares and ci-operator gives, and n
     HOME: join(root, 'home'),
     ARTIFACT_DIR: join(root, 'artifacts/test/look-around'),
     SALLYPORT_UNDO: join(root, 'undo/record'),
-    SALLYPORT_STEP: '20260101T000000-test/test/look-around/1',
+    SALLYPORT_STEP: `${trial.directory.id}/test/look-around/1`,
   }
   for (const [name, value] of Object.entries(given)) assert.equal(env[name], value, name)
   assert.match(env['NAMESPACE'] ?? '', /^ci-op-[0-9a-f]{8}$/)
