@@ -25,6 +25,7 @@ export class AttemptWatch {
   #lastSign: number
   #isClosed = false
   #programs = 0
+  #hasProgramEnded = false
 
   constructor(
     { policy, signal }: WatchOrder,
@@ -38,9 +39,15 @@ export class AttemptWatch {
     this.signal = controller.signal
     this.abandoned = new Promise((_, reject) => {
       const end = (reason: unknown) => {
+        this.#hasProgramEnded = false
         controller.abort(reason)
-        // Whoever comes next would find the programs still at work.
-        const abandon = () => (this.#programs > 0 ? abandonAfter(abandonMs) : reject(reason))
+        // Whoever comes next would find the programs still at work, or the step clearing up behind them.
+        const abandon = () => {
+          const isAtWork = this.#programs > 0 || this.#hasProgramEnded
+          this.#hasProgramEnded = false
+          if (isAtWork) abandonAfter(abandonMs)
+          else reject(reason)
+        }
         const abandonAfter = (milliseconds: number) => this.#cancels.push(clock.after(milliseconds, abandon))
         abandonAfter(policy.graceMs + abandonMs)
       }
@@ -71,6 +78,7 @@ export class AttemptWatch {
       return await program
     } finally {
       this.#programs -= 1
+      this.#hasProgramEnded = true
     }
   }
 

@@ -67,6 +67,7 @@ test('an attempt is not given up while a program of it runs, nor while it clears
   program.resolve({ status: 0 })
   await writeFile(join(host.directory.root, 'later'), '')
   host.clock.advance(4_000)
+  await writeFile(join(host.directory.root, 'later'), '')
   assert.deepEqual(told, ['cleared up'])
   host.clock.advance(10_000)
   await ended
