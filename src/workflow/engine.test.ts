@@ -7,7 +7,7 @@ import { smallDisk } from '../../testkit/small-disk.ts'
 import { tempDir } from '../../testkit/temp-dir.ts'
 import { openRunSettings, placed, recordingWorkflow } from '../../testkit/workflow-run.ts'
 import { KnownError } from '../errors/known-error.ts'
-import { runWorkflow, type SessionRequest } from './engine.ts'
+import { type RunSettings, runWorkflow, type SessionRequest } from './engine.ts'
 import { readJournal } from './journal-file.ts'
 import { runDirectory } from './run-directory.ts'
 import { defineStep } from './step.ts'
@@ -237,17 +237,22 @@ test('the post steps run after a failure, all of them, and the run has still fai
 })
 
 test('an observer whose log cannot be begun is told, and ends nothing else', async (t) => {
-  const { run, runs } = await place(t)
-  const { root } = runDirectory(runs, '20260101T000000-test')
-  await mkdir(join(root, 'logs'), { recursive: true })
-  await writeFile(join(root, 'logs', 'observers'), 'in the way')
+  const { runs } = await place(t)
+  const directory = runDirectory(runs, '20260101T000000-test')
+  await mkdir(join(directory.root, 'logs'), { recursive: true })
+  await writeFile(join(directory.root, 'logs', 'observers'), 'in the way')
   const done: string[] = []
   const observers = [{ name: 'watch', run: () => Promise.resolve() }]
-  const { outcome, state } = await run({
-    ...recordingWorkflow(done, ['a', 'b', 'c@post']),
-    observers,
-    teardown: 'always',
-  })
+  const ended = Promise.withResolvers<void>()
+  const settings: RunSettings = {
+    ...openRunSettings(runs, {}),
+    onEvent: ({ type }) => (type === 'observer.ended' ? ended.resolve() : undefined),
+  }
+  const { steps, ...workflow } = recordingWorkflow(done, ['a', 'b', 'c@post'])
+  // Steps that are over before its log is opened would end it first.
+  const patient = placed('patient', { apply: () => ended.promise.then(() => ({})) })
+  const all = { ...workflow, steps: [patient, ...steps], observers, teardown: 'always' as const }
+  const { outcome, state } = await runWorkflow(all, directory, settings)
   assert.equal(outcome, 'succeeded')
   assert.deepEqual(done, ['a', 'b<-a', 'c'])
   assert.match(state.observers.get('watch')?.problem?.message ?? '', /ENOTDIR|EEXIST/)
