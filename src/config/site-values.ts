@@ -11,7 +11,7 @@ const domainPattern = new RegExp(String.raw`^${label}(?:\.${label})*$`)
 const host = String.raw`(?:${label}(?:\.${label})*|\d{1,3}(?:\.\d{1,3}){3}|\[[0-9a-f:]+\])`
 /** 1 to 65535. */
 const port = String.raw`(?:[1-9]\d{0,3}|[1-5]\d{4}|6[0-4]\d{3}|65[0-4]\d{2}|655[0-2]\d|6553[0-5])`
-const registryPattern = new RegExp(String.raw`^${host}(?::${port})?(?:/[a-z0-9]+(?:[._-]+[a-z0-9]+)*)*$`)
+const registryPattern = new RegExp(`^${host}(?::${port})?(?:/[a-z0-9]+(?:[._-]+[a-z0-9]+)*)*$`)
 const addressPattern = new RegExp(`^(?:${host}|[0-9a-fA-F:]+)$`)
 const secretPattern = /^[A-Za-z][A-Za-z0-9_-]{0,62}$/
 const variablePattern = /^[A-Za-z_][A-Za-z0-9_]*$/

@@ -11,6 +11,7 @@ import type { Clock } from '../host/clock.ts'
 import type { Env } from '../host/env.ts'
 import type { Log } from '../host/log.ts'
 import type { Json } from '../journal/events.ts'
+import { ifThere } from '../store/presence.ts'
 import { writeStaged } from '../store/staged-write.ts'
 import type { SessionAim } from '../workflow/aimed-steps.ts'
 import { canonicalJson } from '../workflow/input-digest.ts'
@@ -100,12 +101,14 @@ export function isSameDefinition(one: RunDefinition, other: RunDefinition): bool
   return identityOf(one) === identityOf(other)
 }
 
-/** To be called before the first event of the run. */
-export function writeDefinition({ definition: path }: RunDirectory, definition: RunDefinition): Promise<void> {
-  return writeStaged(
+/** To be called before the first event of the run. What is there already needs no space: a teardown is what may make some. */
+export async function writeDefinition({ definition: path }: RunDirectory, definition: RunDefinition): Promise<void> {
+  const text = `${JSON.stringify({ format: 1, ...definition })}\n`
+  if ((await ifThere(readFile(path, 'utf8'))) === text) return
+  await writeStaged(
     path,
     async (file) => {
-      await file.writeFile(`${JSON.stringify({ format: 1, ...definition })}\n`)
+      await file.writeFile(text)
       await file.sync()
     },
     0o600,

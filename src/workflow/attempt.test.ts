@@ -102,3 +102,17 @@ test('an attempt that cannot be begun has failed, and ends nothing else', async 
   const end = await attempt({ host, work: () => Promise.resolve() })
   assert.equal(end.kind, 'failed')
 })
+
+test('a secret that is too short to be taken out of the log is told there, once, and not by its value', async (t) => {
+  const host = await hostIn(await tempDir(t), noPrograms)
+  await host.secretStore.keep('pin', '12')
+  const work = async ({ secret, hide }: StepContext) => {
+    await secret('pin')
+    hide('34')
+    hide(' ')
+    hide('long enough')
+  }
+  assert.equal((await attempt({ host, work })).kind, 'succeeded')
+  const log = await readFile(join(host.directory.root, 'logs', 'make', '1.log'), 'utf8')
+  assert.match(log, /^\S+ warning: a secret is shorter than 4 bytes: it is not taken out of logs\n$/)
+})

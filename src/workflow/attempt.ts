@@ -140,6 +140,12 @@ function contextOf(order: AttemptOrder, { host, notes, log, watch }: ContextPart
     watch.sign()
     log.write(chunk)
   }
+  let isShortTold = false
+  const hide = (value: string) => {
+    if (secrets.add(value) || value.trim() === '' || isShortTold) return
+    isShortTold = true
+    log.say('warning: a secret is shorter than 4 bytes: it is not taken out of logs')
+  }
   const limits: ProcessLimits = {
     cookie: cookieOf(directory.id, order),
     exitFile: exitFileOf(directory, order),
@@ -164,10 +170,10 @@ function contextOf(order: AttemptOrder, { host, notes, log, watch }: ContextPart
     record: (undo) => notes.onUndo(undo),
     async secret(name) {
       const value = await secretStore.read(name)
-      secrets.add(value)
+      hide(value)
       return value
     },
-    hide: (value) => secrets.add(value),
+    hide,
     exec: (command) => watch.during(processes.run(command, limits)),
   }
 }

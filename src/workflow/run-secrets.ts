@@ -6,9 +6,13 @@ import { SecretSet } from './redaction/secret-set.ts'
 export class RunSecrets {
   readonly #set = new SecretSet([])
 
-  /** Streams that are open already hear of it too. */
-  add(value: string): void {
-    this.#set.add(value)
+  /**
+   * Streams that are open already hear of it too.
+   *
+   * @returns false for one that is too short to be looked for
+   */
+  add(value: string): boolean {
+    return this.#set.add(value)
   }
 
   /** For a log: also what looks like a secret that nobody registered is taken out. */

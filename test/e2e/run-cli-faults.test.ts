@@ -198,6 +198,21 @@ test('a disk that is full ends a run with a word, and it goes on when there is s
   assert.equal(await readFile(join(directory, 'done'), 'utf8'), 'make\nuse\n')
 })
 
+test('the end of a teardown says nothing more of what failed before it', async (t) => {
+  const directory = await tempDir(t)
+  const registry = await smallRegistry(directory, [
+    { name: 'make', script: 'echo boom; exit 3' },
+    { name: 'clean', phase: 'post', script: ':' },
+  ])
+  const failed = await runCli(['run', 'small', '--registry', registry, '--until', 'small-make'], { cwd: directory })
+  assert.match(failed.stdout, /^failed: small[\s\S]*boom/)
+  const { status, stdout } = await runCli(['run', 'teardown'], { cwd: directory })
+  assert.equal(status, 0)
+  assert.match(stdout, /^taken down: small/)
+  assert.doesNotMatch(stdout, /boom/)
+  assert.match((await runCli(['run', 'show'], { cwd: directory })).stdout, /boom/)
+})
+
 test('a file where runs should lie is told, and is none of them', async (t) => {
   const { directory, words } = await place(t)
   const runs = ['--runs', join(directory, 'file')]

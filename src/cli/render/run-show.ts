@@ -35,12 +35,15 @@ export function renderEnd(view: RunView, { tail, fullDisk = false }: RunDetails)
   return `${[
     headline(view),
     ...(fullDisk ? [`  the disk of ${view.directory} is full: free space first`] : []),
-    ...problemLines(view, tail),
+    // What failed before may not have been come to.
+    ...(endsWithoutFault.has(view.status) ? [] : problemLines(view, tail)),
     ...warningLines(view),
     ...stuckLines(view.undo),
     `  next: ${view.next}`,
   ].join('\n')}\n`
 }
+
+const endsWithoutFault: ReadonlySet<RunView['status']> = new Set(['stopped', 'taken-down', 'succeeded'])
 
 /** `failed: make-network of ipi-aws, run 20261121T160000-ab12: …`. */
 function headline({ status, workflow, run, why, steps, failed }: RunView): string {

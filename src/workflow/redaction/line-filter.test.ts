@@ -128,5 +128,4 @@ test('registered secrets are taken out first, then what looks like one', () => {
   const filter = createLogFilter(['s3cret-value'])
   const out = [filter.push(Buffer.from('a s3cret-')), filter.push(Buffer.from('value token=abc')), filter.end()]
   assert.equal(Buffer.concat(out).toString(), 'a *** token=***')
-  assert.equal(filter.tooShort, 0)
 })

@@ -10,8 +10,5 @@ export function createLogFilter(secrets: SecretSet | Iterable<string | Uint8Arra
     push: (chunk) => unknown.push(known.push(chunk)),
     end: () => Buffer.concat([unknown.push(known.end()), unknown.end()]),
     add: (secret) => known.add(secret),
-    get tooShort() {
-      return known.tooShort
-    },
   }
 }

@@ -182,11 +182,9 @@ test('a prompt without an end of line is shown at once, and only what may become
   assert.equal(Buffer.from(filter.push(Buffer.from('!'))).toString(), 'hunter2!')
 })
 
-test('secrets shorter than four bytes are refused, and counted', () => {
+test('secrets shorter than four bytes are refused', () => {
   const filter = createSecretFilter(['abc', ' ab \n', '', 'abcd'])
-  assert.equal(filter.tooShort, 3)
   assert.equal(filter.add('x'), false)
-  assert.equal(filter.tooShort, 4)
   assert.equal(filtered(filter, Buffer.from('abc abcd')).toString(), 'abc ***')
 })
 

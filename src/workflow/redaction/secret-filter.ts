@@ -12,8 +12,6 @@ export interface ByteFilter {
 export interface SecretFilter extends ByteFilter {
   /** A secret that becomes known while it runs; false when it is shorter than 4 bytes and so not looked for. */
   add(secret: string | Uint8Array): boolean
-  /** How many secrets were refused for being too short. */
-  readonly tooShort: number
 }
 
 interface Span {
@@ -34,9 +32,6 @@ export function createSecretFilter(secrets: SecretSet | Iterable<string | Uint8A
     push: (chunk) => stream.push(chunk),
     end: () => stream.end(),
     add: (secret) => set.add(secret),
-    get tooShort() {
-      return set.tooShort
-    },
   }
 }
 

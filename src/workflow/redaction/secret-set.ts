@@ -10,25 +10,16 @@ export class SecretSet {
   readonly #secrets = new Set<string>()
   readonly #forms = new Set<string>()
   #automaton: PatternAutomaton | undefined
-  #tooShort = 0
 
   constructor(secrets: Iterable<string | Uint8Array> = []) {
     for (const secret of secrets) this.add(secret)
   }
 
-  /** How many were refused because they are shorter than 4 bytes without the white space around them: worth a warning. */
-  get tooShort(): number {
-    return this.#tooShort
-  }
-
-  /** @returns false for one that is too short to be looked for */
+  /** @returns false for one that is too short to be looked for: shorter than 4 bytes without the white space around it */
   add(secret: string | Uint8Array): boolean {
     const bytes = typeof secret === 'string' ? Buffer.from(secret, 'utf8') : Buffer.from(secret)
     const text = bytes.toString('latin1')
-    if (text.trim().length < minSecretBytes) {
-      this.#tooShort += 1
-      return false
-    }
+    if (text.trim().length < minSecretBytes) return false
     if (this.#secrets.has(text)) return true
     this.#secrets.add(text)
     for (const piece of secretPieces(text)) for (const form of secretForms(piece)) this.#forms.add(form)
