@@ -78,10 +78,10 @@ test('each step is held against what a step has to be', async (t) => {
     ...referenceFiles('a', { script: 'trap "echo bye" EXIT\n' }),
     ...referenceFiles('b', { more: '  best_effort: true\n  node_architecture: vax\n' }),
     ...referenceFiles('c', {
-      more: '  credentials:\n  - name: x\n    mount_path: tmp\n  - namespace: n\n    name: y\n    mount_path: /a/b\n  - namespace: n\n    name: z\n    mount_path: /a\n',
+      more: '  credentials:\n  - name: x\n    mount_path: tmp\n  - namespace: ns\n    name: sec\n    mount_path: /a/b\n  - namespace: ns\n    name: other\n    mount_path: /a\n',
     }),
     ...referenceFiles('d', {
-      more: '  dependencies:\n  - name: a:b:c\n    env: X\n  - name: a\n    env: X\n  leases:\n  - env: Y\n',
+      more: '  dependencies:\n  - name: a:b:c\n    env: X\n  - name: a\n    env: X\n  leases:\n  - env: Z\n',
     }),
     ...referenceFiles('e', { script: '', more: '  from_image:\n    namespace: ocp\n' }),
   }

@@ -1,11 +1,16 @@
 /**
- * Values held against the fields that ci-tools knows: sigs.k8s.io/yaml `UnmarshalStrict`. An unknown field is an error, a
- * number or a boolean where a text is wanted becomes its text, and null is the same as nothing.
+ * Values held against the fields that ci-tools knows: sigs.k8s.io/yaml `UnmarshalStrict`. An unknown field is an error, and
+ * null is the same as nothing.
  */
 import { goDurationNs } from './go-duration.ts'
+import { GoNumber } from './go-scalar.ts'
 
+/**
+ * `text` takes a number or a boolean for its text, `string` does not: sigs.k8s.io/yaml does not look into embedded structs for
+ * the fields that are texts, and a step is one (kubernetes-sigs/yaml: yaml.go `convertToJSONableObject`).
+ */
 export type FieldShape =
-  | { readonly kind: 'text' | 'boolean' | 'count' | 'duration' }
+  | { readonly kind: 'text' | 'string' | 'boolean' | 'count' | 'duration' }
   | { readonly kind: 'list'; readonly of: FieldShape }
   | MappingShape
 
@@ -41,11 +46,12 @@ function read(value: unknown, shape: FieldShape, at: At): unknown {
   if (value === null || value === undefined) return undefined
   switch (shape.kind) {
     case 'text':
-      return typeof value === 'string' ? value : scalarText(value, at)
+    case 'string':
+      return typeof value === 'string' ? value : scalarText(value, shape.kind, at)
     case 'boolean':
       return typeof value === 'boolean' ? value : misfit(value, 'bool', at)
     case 'count':
-      return Number.isInteger(value) && Number(value) >= 0 ? value : misfit(value, 'uint', at)
+      return count(value, at)
     case 'duration':
       return duration(value, at)
     case 'list':
@@ -59,13 +65,14 @@ function read(value: unknown, shape: FieldShape, at: At): unknown {
 function readList(value: unknown, of: FieldShape, at: At): unknown {
   if (!Array.isArray(value)) return misfit(value, 'list', at)
   return value.map((item: unknown, index) => {
-    const empty = of.kind === 'text' ? '' : of.kind === 'fields' ? {} : undefined
+    const empty = isTextual(of) ? '' : of.kind === 'fields' ? {} : undefined
     return read(item, of, { ...at, path: { step: index, above: at.path } }) ?? empty
   })
 }
 
 function readMap(value: unknown, shape: MappingShape, at: At): unknown {
-  if (typeof value !== 'object' || Array.isArray(value)) return misfit(value, 'mapping', at)
+  if (typeof value !== 'object' || Array.isArray(value) || value instanceof GoNumber)
+    return misfit(value, 'mapping', at)
   const result: Record<string, unknown> = {}
   for (const [name, item] of Object.entries(value as object)) {
     const inner = { ...at, path: { step: name, above: at.path } }
@@ -74,42 +81,51 @@ function readMap(value: unknown, shape: MappingShape, at: At): unknown {
       tell(`json: unknown field "${name}"`, inner)
       continue
     }
-    const kept = read(item, of, inner) ?? (shape.kind === 'map' && of.kind === 'text' ? '' : undefined)
+    const kept = read(item, of, inner) ?? (shape.kind === 'map' && isTextual(of) ? '' : undefined)
     if (kept !== undefined) result[name] = kept
   }
   return result
 }
 
-/** `4.10` without quotes is 4.1: that is what ci-operator hands to the step, too. */
-function scalarText(value: unknown, at: At): string | undefined {
-  if (typeof value === 'boolean') return String(value)
-  return typeof value === 'number' ? goNumber(value) : misfit(value, 'string', at)
+function isTextual({ kind }: FieldShape): boolean {
+  return kind === 'text' || kind === 'string'
 }
 
-/** `strconv.FormatFloat(value, 'g', -1, 64)`; integers as they are. */
-function goNumber(value: number): string {
-  const exponent = value === 0 ? 0 : Math.floor(Math.log10(Math.abs(value)))
-  if (Number.isSafeInteger(value) || (exponent >= -4 && exponent < 21)) return String(value)
-  return value.toExponential().replace(/e([-+])(\d)$/, 'e$10$2')
+/** `4.10` without quotes is 4.1, where it is taken at all. */
+function scalarText(value: unknown, kind: 'text' | 'string', at: At): string | undefined {
+  const isScalar = typeof value === 'boolean' || isNumber(value)
+  if (!isScalar) return misfit(value, 'string', at)
+  return kind === 'text' ? String(value) : misfit(value, 'string (write it in quotes)', at)
+}
+
+function isNumber(value: unknown): value is number | GoNumber {
+  return typeof value === 'number' || value instanceof GoNumber
+}
+
+/** A uint; beyond the exact numbers it counts as the nearest of them. */
+function count(value: unknown, at: At): number | undefined {
+  const number = isNumber(value) ? Number(value instanceof GoNumber ? value.value : value) : Number.NaN
+  return Number.isInteger(number) && number >= 0 && number < 2 ** 64 ? number : misfit(value, 'uint', at)
 }
 
 /** As it stands: a number is nanoseconds, which hardly anybody means; `validate --lint` says so. */
 function duration(value: unknown, at: At): string | number | undefined {
-  if (typeof value === 'number') return value
+  if (isNumber(value)) {
+    const ns = value instanceof GoNumber ? value.value : value
+    return Number.isInteger(ns) && Math.abs(ns) <= 2 ** 63 ? ns : misfit(value, 'string', at)
+  }
   if (typeof value !== 'string') return misfit(value, 'duration', at)
   if (goDurationNs(value) !== undefined) return value
-  tell(`time: invalid duration "${value}"`, at)
-  return undefined
+  return tell(`time: invalid duration "${value}"`, at)
 }
 
 function misfit(value: unknown, wanted: string, at: At): undefined {
-  const kind = Array.isArray(value) ? 'array' : value instanceof Date ? 'timestamp' : typeof value
+  const kind = Array.isArray(value) ? 'array' : isNumber(value) ? 'number' : typeof value
   const field = pathOf(at.path).join('.')
-  tell(`json: cannot unmarshal ${kind === 'boolean' ? 'bool' : kind} into field ${field} of type ${wanted}`, at)
-  return undefined
+  return tell(`json: cannot unmarshal ${kind === 'boolean' ? 'bool' : kind} into field ${field} of type ${wanted}`, at)
 }
 
-function tell(message: string, { path, faults }: At): void {
+function tell(message: string, { path, faults }: At): undefined {
   faults.push({ path: pathOf(path), message })
 }
 

@@ -18,6 +18,7 @@ test('a duration is read as Go reads it, and a bare number is nanoseconds', () =
     ['600', undefined],
     ['', undefined],
     ['5 m', undefined],
+    ['2562048h', undefined],
     ['m', undefined],
     ['1d', undefined],
     ['1m-5s', undefined],

@@ -14,6 +14,9 @@ const nanoseconds: Readonly<Record<string, number>> = {
 const part = /(\d+\.?\d*|\.\d+)(ns|us|µs|μs|ms|s|m|h)/g
 const whole = new RegExp(`^[-+]?(?:0|(?:${part.source})+)$`)
 
+/** Go counts them in 64 bits: 292 years. */
+const maxNs = 2 ** 63
+
 /** Nanoseconds of `1h30m`; a bare number is nanoseconds, as ci-tools decodes an integer. undefined for what is no duration. */
 export function goDurationNs(duration: string | number): number | undefined {
   if (typeof duration === 'number') return duration
@@ -22,6 +25,7 @@ export function goDurationNs(duration: string | number): number | undefined {
     (total, [, amount, unit = '']) => total + Number(amount) * (nanoseconds[unit] ?? 0),
     0,
   )
+  if (sum > maxNs) return undefined
   return duration.startsWith('-') && sum > 0 ? -sum : sum
 }
 

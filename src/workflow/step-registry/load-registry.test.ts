@@ -87,16 +87,46 @@ test('a flat registry is one directory, and what Kubernetes mounts beside it is 
 })
 
 test('scalars without quotes are read as go-yaml reads them', async (t) => {
-  const more =
-    '  env:\n  - name: A\n    default: 4.10\n  - name: B\n    default: yes\n  - name: C\n    default: 010\n  - name: D\n    default:\n'
-  const { registry } = await load(t, referenceFiles('one', { more }))
-  const env = registry.references.get('one')?.step.env
-  assert.deepEqual(env, [
-    { name: 'A', default: '4.1' },
-    { name: 'B', default: 'true' },
-    { name: 'C', default: '8' },
-    { name: 'D' },
+  const values = [
+    '4.10',
+    'yes',
+    '010',
+    '',
+    '1e6',
+    '18446744073709551615',
+    '1_000.5',
+    '1234567.5',
+    '0x_1F',
+    '2020-01-01',
+  ]
+  const env = values.map((value, index) => `  - name: E${index}\n    default: ${value}\n`)
+  const { registry } = await load(t, partFile('chain', 'one', `  steps: []\n  env:\n${env.join('')}`))
+  assert.deepEqual(
+    registry.chains.get('one')?.env?.map(({ default: value }) => value),
+    ['4.1', 'true', '8', undefined, '1e+06', '18446744073709551615', '1000.5', '1.2345675e+06', '31', '2020-01-01'],
+  )
+})
+
+test('within a step a text that is no text is an error, as in ci-tools: there nothing is made a text', async (t) => {
+  const more = '  env:\n  - name: A\n    default: 3\n  - name: B\n    default: "3"\n  observers: [yes]\n'
+  const literal = '  steps:\n  - as: two\n    env:\n    - name: A\n      default: 0777\n  - ref: 5\n'
+  const { faults } = await load(t, { ...referenceFiles('one', { more }), ...partFile('chain', 'two', literal) })
+  const into = (file: string, what: string) =>
+    `failed to load registry file ${file}: error unmarshaling JSON: while decoding JSON: json: cannot unmarshal ${what} of type string (write it in quotes)`
+  assert.deepEqual(faults, [
+    `one/one-ref.yaml:10:5: ${into('one/one-ref.yaml', 'number into field ref.env.0.default')}`,
+    `one/one-ref.yaml:13:15: ${into('one/one-ref.yaml', 'bool into field ref.observers.0')}`,
+    `two/two-chain.yaml:7:7: ${into('two/two-chain.yaml', 'number into field chain.steps.0.env.0.default')}`,
   ])
+})
+
+test('bytes that are no UTF-8 are a fault of the YAML, and none of a script', async (t) => {
+  const { faults } = await load(t, {
+    ...referenceFiles('one', { script: Buffer.from([0xff, 0x0a]) }),
+    'two/two-chain.yaml': Buffer.from('chain:\n  as: two\n  documentation: \xff\n', 'latin1'),
+  })
+  const words = 'failed to load registry file two/two-chain.yaml: error converting YAML to JSON: yaml: invalid UTF-8'
+  assert.deepEqual(faults, [`two/two-chain.yaml:1:1: ${words}`])
 })
 
 test('a list that is there but empty is kept: it takes the place of another', async (t) => {

@@ -16,7 +16,7 @@ import type {
   Registry,
   RegistryKind,
 } from './registry.ts'
-import { type ListedFile, listRegistryFiles, readMaybeGzip } from './registry-files.ts'
+import { isUtf8File, type ListedFile, listRegistryFiles, readMaybeGzip } from './registry-files.ts'
 import { fileShapes } from './registry-shapes.ts'
 import { readYaml, type YamlPlace, yamlPlaces } from './registry-yaml.ts'
 import { type RawSteps, splitConfiguration, splitStep } from './test-steps.ts'
@@ -94,9 +94,11 @@ function loadFile({ path, name, folders }: ListedFile, loading: Loading): void {
     return
   }
   const text = readMaybeGzip(path)
-  if (text === undefined)
-    tell('steps.unreadable', `failed to load registry file ${shown(path, loading)}: cannot be read`)
-  else loadYaml({ path, name, kind: kind as RegistryKind, text, prefix }, loading)
+  const failed = `failed to load registry file ${shown(path, loading)}`
+  if (text === undefined) tell('steps.unreadable', `${failed}: cannot be read`)
+  else if (text.includes('\ufffd') && !isUtf8File(path)) {
+    tell('steps.yaml', `${failed}: error converting YAML to JSON: yaml: invalid UTF-8`)
+  } else loadYaml({ path, name, kind: kind as RegistryKind, text, prefix }, loading)
 }
 
 function loadYaml(opened: Opened, loading: Loading): void {

@@ -73,9 +73,19 @@ function profilesIn(folder: string): string | undefined {
 
 /** The text of a file, which may be compressed: a ConfigMap has little room. undefined: it cannot be read. */
 export function readMaybeGzip(path: string): string | undefined {
+  return readBytes(path)?.toString('utf8')
+}
+
+/** False where a replacement character in the text of {@link readMaybeGzip} stands for bytes that mean nothing. */
+export function isUtf8File(path: string): boolean {
+  const bytes = readBytes(path)
+  return bytes?.equals(Buffer.from(bytes.toString('utf8'))) !== false
+}
+
+function readBytes(path: string): Buffer | undefined {
   try {
     const bytes = readFileSync(path)
-    return (bytes[0] === 0x1f && bytes[1] === 0x8b ? gunzipSync(bytes) : bytes).toString('utf8')
+    return bytes[0] === 0x1f && bytes[1] === 0x8b ? gunzipSync(bytes) : bytes
   } catch (error) {
     if (hasSystemCode(error, 'ENOENT', 'EACCES', 'EISDIR', 'ENOTDIR', 'ELOOP')) return undefined
     if (error instanceof Error && 'code' in error && String(error.code).startsWith('Z_')) return undefined

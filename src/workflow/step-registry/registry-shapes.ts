@@ -2,6 +2,7 @@
 import type { FieldShape } from './field-shape.ts'
 
 const text: FieldShape = { kind: 'text' }
+const string: FieldShape = { kind: 'string' }
 const boolean: FieldShape = { kind: 'boolean' }
 const duration: FieldShape = { kind: 'duration' }
 const textMap = map(text)
@@ -19,45 +20,55 @@ function fields(inner: Readonly<Record<string, FieldShape>>): FieldShape {
   return { kind: 'fields', fields: inner }
 }
 
-const parameters = list(fields({ name: text, default: text, documentation: text }))
-const leases = list(fields({ resource_type: text, env: text, count: { kind: 'count' } }))
-const dnsConfig = fields({ nameservers: texts, searches: texts })
-const image = fields({ namespace: text, name: text, tag: text, as: text })
-const resources = fields({ requests: textMap, limits: textMap })
+/** Of a list in a struct of its own (`text`), or within a step (`string`). */
+function parametersOf(kind: FieldShape): FieldShape {
+  return list(fields({ name: kind, default: kind, documentation: kind }))
+}
+
+function leasesOf(kind: FieldShape): FieldShape {
+  return list(fields({ resource_type: kind, env: kind, count: { kind: 'count' } }))
+}
+
+function dnsConfigOf(kind: FieldShape): FieldShape {
+  return fields({ nameservers: list(kind), searches: list(kind) })
+}
+
+const image = fields({ namespace: string, name: string, tag: string, as: string })
+const resources = fields({ requests: map(string), limits: map(string) })
 const credentials = list(
   fields({
-    as: text,
-    bundle: text,
-    collection: text,
-    field: text,
-    group: text,
-    mount_path: text,
-    namespace: text,
-    name: text,
+    as: string,
+    bundle: string,
+    collection: string,
+    field: string,
+    group: string,
+    mount_path: string,
+    namespace: string,
+    name: string,
   }),
 )
 
 const stepFields = {
-  as: text,
-  from: text,
+  as: string,
+  from: string,
   from_image: image,
   nested_podman: boolean,
-  commands: text,
+  commands: string,
   resources,
   timeout: duration,
   grace_period: duration,
   credentials,
-  env: parameters,
-  dependencies: list(fields({ name: text, env: text })),
-  dnsConfig,
-  leases,
+  env: parametersOf(string),
+  dependencies: list(fields({ name: string, env: string })),
+  dnsConfig: dnsConfigOf(string),
+  leases: leasesOf(string),
   optional_on_success: boolean,
   best_effort: boolean,
   no_kubeconfig: boolean,
-  cli: text,
-  observers: texts,
+  cli: string,
+  observers: list(string),
   run_as_script: boolean,
-  node_architecture: text,
+  node_architecture: string,
 } as const satisfies Record<string, FieldShape>
 
 const testSteps = list(fields({ ...stepFields, ref: text, chain: text }))
@@ -71,8 +82,8 @@ export const testConfigurationShape: FieldShape = fields({
   workflow: text,
   env: textMap,
   dependencies: textMap,
-  dnsConfig,
-  leases,
+  dnsConfig: dnsConfigOf(text),
+  leases: leasesOf(text),
   allow_skip_on_success: boolean,
   allow_best_effort_post_steps: boolean,
   observers: fields({ enable: texts, disable: texts }),
@@ -82,21 +93,21 @@ export const testConfigurationShape: FieldShape = fields({
 })
 
 const observerFields = {
-  name: text,
-  from: text,
+  name: string,
+  from: string,
   from_image: image,
-  commands: text,
+  commands: string,
   resources,
   timeout: duration,
   grace_period: duration,
-  env: parameters,
+  env: parametersOf(string),
 } as const satisfies Record<string, FieldShape>
 
 /** The whole file, by its kind. */
 export const fileShapes = {
   ref: fields({ ref: fields({ ...stepFields, documentation: text }) }),
   chain: fields({
-    chain: fields({ as: text, steps: testSteps, documentation: text, env: parameters, leases }),
+    chain: fields({ as: text, steps: testSteps, documentation: text, env: parametersOf(text), leases: leasesOf(text) }),
   }),
   workflow: fields({ workflow: fields({ as: text, steps: testConfigurationShape, documentation: text }) }),
   observer: fields({ observer: fields({ ...observerFields, documentation: text }) }),

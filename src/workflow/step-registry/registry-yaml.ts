@@ -10,6 +10,7 @@ import {
   type YAMLParseError,
 } from 'yaml'
 import { goScalars } from './go-scalar.ts'
+import { characterFault, type OffsetFault, structureFaults } from './go-yaml-faults.ts'
 import { readSimpleYaml } from './simple-yaml.ts'
 
 /** Where something stands; line and column count from 1. */
@@ -40,15 +41,21 @@ const options = {
 
 export type YamlReading = { readonly value: unknown } | { readonly faults: readonly YamlFault[] }
 
-/** The value of the only document of a text, or what is wrong with it. */
+/** The value of the first document of a text, or what is wrong with it. What follows is not looked at, there as here. */
 export function readYaml(text: string): YamlReading {
   return readSimpleYaml(text) ?? readAnyYaml(text)
 }
 
 /** The same by the whole of YAML: five times slower, and the judge of every text that is not simple. */
 export function readAnyYaml(text: string): YamlReading {
+  const unreadable = characterFault(text)
+  if (unreadable) return { faults: placed(text, [unreadable]) }
   const document = parseDocument(text, options)
-  if (document.errors.length > 0) return { faults: faultsOf(text, document.errors) }
+  // go-yaml reads one document and leaves the rest.
+  const errors = document.errors.filter(({ code }) => code !== 'MULTIPLE_DOCS')
+  if (errors.length > 0) return { faults: faultsOf(text, errors) }
+  const structure = structureFaults(document, text)
+  if (structure.length > 0) return { faults: placed(text, structure) }
   if (!text.endsWith('\n')) cutLastBreak(document, text.length)
   try {
     return { value: document.toJS() }
@@ -57,6 +64,14 @@ export function readAnyYaml(text: string): YamlReading {
     if (!(error instanceof Error)) throw error
     return { faults: [{ message: `yaml: ${error.message}`, line: 1, column: 1 }] }
   }
+}
+
+function placed(text: string, faults: readonly OffsetFault[]): readonly YamlFault[] {
+  return faults.map(({ message, offset }) => {
+    const before = text.slice(0, offset).split('\n')
+    const line = before.length
+    return { message: `yaml: line ${line}: ${message}`, line, column: (before.at(-1)?.length ?? 0) + 1 }
+  })
 }
 
 /** A block at the end of a text without a last line break has none either, for go-yaml. */

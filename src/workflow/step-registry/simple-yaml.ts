@@ -22,8 +22,9 @@ export function readSimpleYaml(text: string): { readonly value: unknown } | unde
   }
 }
 
-/** Tabs, other line breaks, control characters; the end of a document, or the begin of another. */
-const uncertainText = /[^\n\x20-\x7e\xa0-\u2027\u202a-\ud7ff\ue000-\ufefe\uff00-\ufffc]|\n---|(?:^|\n)\.\.\./
+/** Tabs, other line breaks and spaces, control characters; the end of a document, or the begin of another. */
+const uncertainText =
+  /[^\n\x20-\x7e\xa1-\u1fff\u2010-\u2027\u2030-\u205e\u2070-\u2fff\u3001-\ud7ff\ue000-\ufefe\uff00-\ufffc]|\n---|(?:^|\n)\.\.\./
 
 const notSimple = Symbol('not simple')
 
