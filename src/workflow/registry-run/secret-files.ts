@@ -1,7 +1,10 @@
 import { readdir, readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { hasSystemCode } from '../../errors/known-error.ts'
-import { maxSecretFileBytes, secretValuesOf } from './secret-values.ts'
+import { mapConcurrently } from '../../host/concurrency.ts'
+import { maxSecretFileBytes, type SecretFile, secretValuesOf } from './secret-values.ts'
+
+const readsAtATime = 16
 
 /** Hides the secrets in directories; a file that is as it was is not read again. */
 export class SecretFiles {
@@ -14,22 +17,25 @@ export class SecretFiles {
   }
 
   async read(directory: string, { isOfCredentials }: { readonly isOfCredentials: boolean }): Promise<void> {
-    for (const name of await filesIn(directory)) {
-      const path = join(directory, name)
+    await mapConcurrently(await filesIn(directory), readsAtATime, async (name) => {
       try {
-        const entry = await stat(path)
-        const { size, mtimeMs, ino } = entry
-        const stamp = `${ino} ${size} ${mtimeMs}`
-        // A link may lead to a pipe or a device, of which reading has no end.
-        if (!entry.isFile() || size > maxSecretFileBytes || this.#known.get(path) === stamp) continue
-        const bytes = await readFile(path)
-        this.#known.set(path, stamp)
-        for (const value of secretValuesOf({ name, bytes, isOfCredentials })) this.#hide(value)
+        await this.#readFile(join(directory, name), { name, isOfCredentials })
       } catch (error) {
         // A script may take a file away just now.
         if (!hasSystemCode(error, 'ENOENT', 'EACCES', 'EISDIR', 'ELOOP')) throw error
       }
-    }
+    })
+  }
+
+  async #readFile(path: string, file: Omit<SecretFile, 'bytes'>): Promise<void> {
+    const entry = await stat(path)
+    const { size, mtimeMs, ino } = entry
+    const stamp = `${ino} ${size} ${mtimeMs}`
+    // A link may lead to a pipe or a device, of which reading has no end.
+    if (!entry.isFile() || size > maxSecretFileBytes || this.#known.get(path) === stamp) return
+    const bytes = await readFile(path)
+    this.#known.set(path, stamp)
+    for (const value of secretValuesOf({ ...file, bytes })) this.#hide(value)
   }
 }
 

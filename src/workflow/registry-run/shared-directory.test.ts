@@ -145,6 +145,35 @@ test('what a script has closed to itself is kept, and open to the next', (t) =>
     assert.equal((await stat(join(root, 'next', 'a'))).mode & 0o777, 0o600)
   }))
 
+test('of many files only those that a step has changed are written again', async (t) => {
+  const { path, copy } = await place(t)
+  const shared = new SharedDirectory(path)
+  await shared.lend(copy)
+  for (const name of ['kept', 'changed', 'closed', 'gone']) await writeFile(join(copy, name), 'as it was')
+  await shared.takeBack(copy)
+  await rm(copy, { recursive: true })
+  const inodes = async () =>
+    Object.fromEntries(
+      await Promise.all((await readdir(path)).map(async (name) => [name, (await stat(join(path, name))).ino])),
+    )
+  const before = await inodes()
+  await shared.lend(copy)
+  // Of the same size: nothing but its bytes tells.
+  await writeFile(join(copy, 'changed'), 'as it is!')
+  await chmod(join(copy, 'closed'), 0o600)
+  await rm(join(copy, 'gone'))
+  await shared.takeBack(copy)
+  const after = await inodes()
+  assert.deepEqual(await contents(path), { changed: 'as it is!', closed: 'as it was', kept: 'as it was' })
+  assert.deepEqual(
+    Object.keys(after).filter((name) => after[name] === before[name]),
+    ['kept'],
+  )
+  await shared.lend(join(copy, '..', 'next'))
+  await writeFile(join(copy, '..', 'next', 'kept'), 'of one step')
+  assert.equal(await readFile(join(path, 'kept'), 'utf8'), 'as it was')
+})
+
 test('what ci-operator would refuse is told once for a size', async (t) => {
   const { path, copy } = await place(t)
   const shared = new SharedDirectory(path)

@@ -3,6 +3,7 @@ import {
   chmod,
   constants,
   copyFile,
+  link,
   lstat,
   mkdir,
   open,
@@ -14,9 +15,16 @@ import {
 } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { hasSystemCode } from '../../errors/known-error.ts'
+import { mapConcurrently } from '../../host/concurrency.ts'
 import { diskError } from '../../store/disk.ts'
 import { writeStaged } from '../../store/staged-write.ts'
 import { removeTree } from './tree-removal.ts'
+
+/** Each waits for the disk: together they wait once. */
+const copiesAtATime = 16
+
+/** Larger files are copied, and not compared. */
+const comparedBytes = 1024 * 1024
 
 /** What a Secret of Kubernetes holds at most, in which ci-operator carries the directory from step to step. */
 const usualLimitBytes = 1024 * 1024
@@ -99,7 +107,7 @@ export class SharedDirectory {
     if (state === 'absent') return { left: [], bytes: 0 }
     if (state === 'no directory') return { left: ['SHARED_DIR is not kept: it is no directory any more'], bytes: 0 }
     await rm(next, { recursive: true, force: true })
-    const copied = await copyFlat(copy, next)
+    const copied = await copyFlat(copy, next, this.path)
     await rm(old, { recursive: true, force: true })
     await mkdir(this.path, { recursive: true, mode: 0o700 })
     await rename(this.path, old)
@@ -140,17 +148,44 @@ function tooLarge(bytes: number): string {
   return `SHARED_DIR has ${bytes} bytes; ci-operator, which keeps it in a Secret, would refuse more than 1 MiB`
 }
 
-/** Files alone, by their content. */
-async function copyFlat(from: string, to: string): Promise<Copied> {
-  const left: string[] = []
+/**
+ * Files alone, by their content.
+ *
+ * @param known holds files that are on disk for good, and that nobody writes to: what is the same is not written once more
+ */
+async function copyFlat(from: string, to: string, known?: string): Promise<Copied> {
   await mkdir(to, { recursive: true, mode: 0o700 })
-  let bytes = 0
-  for (const name of (await readdir(from)).sort()) {
+  const copies = await mapConcurrently((await readdir(from)).sort(), copiesAtATime, async (name) => {
     const why = await whyNotKept(join(from, name))
-    if (why === undefined) bytes += await copyWhole(join(from, name), join(to, name))
-    else left.push(`SHARED_DIR/${name} is not kept: ${why}`)
+    if (why !== undefined) return `SHARED_DIR/${name} is not kept: ${why}`
+    const paths = { from: join(from, name), to: join(to, name) }
+    return (known === undefined ? undefined : await linkSame(paths, join(known, name))) ?? copyWhole(paths)
+  })
+  const sizes = copies.filter((copied) => typeof copied === 'number')
+  return {
+    left: copies.filter((copied) => typeof copied === 'string'),
+    bytes: sizes.reduce((sum, size) => sum + size, 0),
   }
-  return { left, bytes }
+}
+
+interface CopyPaths {
+  readonly from: string
+  readonly to: string
+}
+
+/** Its size; undefined where it is not the same as the known one, or cannot have another name there: copying says why. */
+async function linkSame({ from, to }: CopyPaths, known: string): Promise<number | undefined> {
+  try {
+    const [one, other] = await Promise.all([stat(from), lstat(known)])
+    const isAlike = other.isFile() && one.size === other.size && keptMode(one) === (other.mode & 0o777)
+    if (!isAlike || one.size > comparedBytes) return undefined
+    const [bytes, knownBytes] = await Promise.all([readFile(from), readFile(known)])
+    if (!bytes.equals(knownBytes)) return undefined
+    await link(known, to)
+    return one.size
+  } catch {
+    return undefined
+  }
 }
 
 async function whyNotKept(path: string): Promise<string | undefined> {
@@ -170,16 +205,20 @@ async function whyNotKept(path: string): Promise<string | undefined> {
   }
 }
 
-async function copyWhole(from: string, to: string): Promise<number> {
+/** The next step may write to it, whatever this one has closed. */
+function keptMode({ mode }: { readonly mode: number }): number {
+  return (mode & 0o777) | 0o600
+}
+
+async function copyWhole({ from, to }: CopyPaths): Promise<number> {
   try {
     await copyFile(from, to)
     const file = await open(to, 'r')
     try {
       await file.datasync()
-      const { mode, size } = await file.stat()
-      // The next step may write to it, whatever this one has closed.
-      if ((mode & 0o600) !== 0o600) await file.chmod((mode & 0o777) | 0o600)
-      return size
+      const entry = await file.stat()
+      if ((entry.mode & 0o600) !== 0o600) await file.chmod(keptMode(entry))
+      return entry.size
     } finally {
       await file.close()
     }
