@@ -72,6 +72,10 @@ test('disconnected collects, crosses the gap in two parts, and stops where machi
   assert.equal(prepared.status, 1)
   assert.match(prepared.stdout, /next: .*sallyport resume \S+ --where bastion,closed goes on there/)
   assert.match(prepared.stdout, /08-install\/machines[\s\S]*does not drive openshift-install yet/)
+  assert.match(
+    prepared.stdout,
+    /hint: [^\n]*sallyport resume \S+ --where bastion,closed --mark-done 08-install\/machines --reason/,
+  )
   await installerWasRight(site)
 
   const done = ['--mark-done', '08-install/machines', '--reason', 'booted by hand']

@@ -89,7 +89,10 @@ export function viewState(
 ): RunView {
   const status = runStatus(state, isHeld)
   const isAlive = status === 'running'
-  const steps = [...state.steps.values()].map((step) => viewStep(step, { root: directory.root, now, isAlive }))
+  const side = sideOf(state)
+  const resume = `sallyport resume ${directory.id}${runsFlag}${side.flag}`
+  const around = { run: directory.id, root: directory.root, now, isAlive, resume }
+  const steps = [...state.steps.values()].map((step) => viewStep(step, around))
   const failed = steps.find(({ status: each, isForgiven }) => isFailure(each) && isForgiven !== true)
   const undo = [...state.undo.values()].flatMap(viewUndo)
   const { session, exportedTo, importedFrom } = state
@@ -109,7 +112,7 @@ export function viewState(
       problem === undefined ? [] : [{ observer: name, log: `${directory.root}/${log}`, problem }],
     ),
     ...(failed && { failed: failed.step }),
-    next: nextOf({ ...parts, runsFlag, side: sideOf(state), steps, ...(failed && { failed: failed.step }) }),
+    next: nextOf({ ...parts, runsFlag, side, steps, ...(failed && { failed: failed.step }) }),
   }
 }
 
@@ -140,6 +143,9 @@ function whyOf({ session, exportedTo }: RunState, status: RunStatus): { readonly
 }
 
 interface StepSurroundings {
+  readonly run: string
+  /** The words that go on with the run here. */
+  readonly resume: string
   readonly root: string
   readonly now: number
   /** Whether the engine is there. */
@@ -170,17 +176,24 @@ function viewStep(state: StepState, around: StepSurroundings): StepView {
 
 function viewAttempt(
   { startedAt, endedAt, problem, exit, signal, log }: Attempt,
-  { root, now, isAlive }: StepSurroundings,
+  { root, now, isAlive, ...words }: StepSurroundings,
 ): Partial<StepView> {
   const end = endedAt ?? (isAlive ? now : undefined)
   return {
     startedAt,
     ...(end !== undefined && { durationMs: end - startedAt }),
-    ...(problem && { problem }),
+    ...(problem && { problem: toldHere(problem, words) }),
     ...(exit !== undefined && { exit }),
     ...(signal !== undefined && { signal }),
     log: `${root}/${log}`,
   }
+}
+
+/** A step does not know by which words the run is gone on with on this side: where it lies, and which side this is. */
+function toldHere(problem: StepProblem, { run, resume }: Pick<StepSurroundings, 'run' | 'resume'>): StepProblem {
+  if (problem.hint === undefined) return problem
+  const words = new RegExp(`\\bsallyport resume(?: (?:RUN|${run})\\b)?`, 'g')
+  return { ...problem, hint: problem.hint.replaceAll(words, () => resume) }
 }
 
 /** `pulling images, 3 of 12 images`. */
