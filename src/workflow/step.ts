@@ -115,7 +115,7 @@ export interface StepExpectation {
   readonly files?: readonly string[]
   /** To be moved over the network. */
   readonly bytes?: number
-  /** To be kept on a disk of this machine. */
+  /** To be kept in the directory of the run. */
   readonly diskBytes?: number
   /** How long it will take, in milliseconds. */
   readonly ms?: number

@@ -4,6 +4,7 @@ import { access, mkdir, readFile, rm, symlink, writeFile } from 'node:fs/promise
 import { join } from 'node:path'
 import { test } from 'node:test'
 import { runCli } from '../../testkit/run-cli.ts'
+import { smallDisk } from '../../testkit/small-disk.ts'
 import { type Cleanup, tempDir } from '../../testkit/temp-dir.ts'
 
 async function newSite(t: Cleanup, ...words: string[]): Promise<string> {
@@ -103,6 +104,25 @@ test('the plan of a site says what is skipped and why, what people do, and how t
   assert.match(stdout, /^ +writes tools\/oc, openshift-install, ccoctl$/m)
   assert.match(stdout, /^ +how many bytes: sallyport mirror -c imageset-config.yaml --dry-run file:/m)
   assert.match(stdout, /08-install\/machines .*\n +by hand: .*openshift-install wait-for/m)
+})
+
+test('a disk without room for what is expected is told with both figures, in a plan and before a run', async (t) => {
+  const disk = await smallDisk(t, 100 * 1024)
+  if (disk === undefined) return
+  const directory = await newSite(t, '--platform', 'lab')
+  const runs = join(disk.path, 'runs')
+  const plan = await runCli(['plan', 'disconnected', '--runs', runs], { cwd: directory })
+  const [, needed] = /, ([\d.]+ MiB) of disk/.exec(plan.stdout) ?? []
+  const told = `warning run.disk-short: The steps are expected to keep ${needed} in ${runs}, and its disk has 100 KiB free\n  next: Free at least `
+  assert.ok(plan.stdout.includes(told), plan.stdout)
+  assert.doesNotMatch((await runCli(['plan', 'disconnected'], { cwd: directory })).stdout, /disk-short/)
+  // Without skopeo it is not begun.
+  const env = { PATH: await programs(t, 'ip', 'nft', 'unshare', 'sh', 'mount') }
+  const run = await runCli(['run', 'disconnected', '--runs', runs], { cwd: directory, env })
+  assert.match(run.stdout, /^not begun: 1 thing missing/)
+  assert.ok(run.stdout.includes(told), run.stdout)
+  const part = ['--runs', runs, '--only', '05-mirror-registry/serve']
+  assert.doesNotMatch((await runCli(['plan', 'disconnected', ...part], { cwd: directory })).stdout, /disk-short/)
 })
 
 test('a program that a step of the lab needs for certain is missed before the first step', async (t) => {

@@ -14,6 +14,7 @@ import { openSecretStore } from '../../workflow/secret-store.ts'
 import { drawSteps } from '../../workflow/step-registry/draw/svg.ts'
 import type { CommandHost } from '../command-host.ts'
 import type { CliContext } from '../context.ts'
+import { diskShortage } from '../disk-shortage.ts'
 import { type PlanView, planDrawing, renderRunPlan, viewPlan } from '../render/run-plan.ts'
 import { addStepOptions, readSessionRequest, type StepOptions } from '../run-options.ts'
 import { addSourceOptions, defineRun, type SourceOptions } from '../run-source.ts'
@@ -56,7 +57,8 @@ export async function planWorkflow(
   const definition = await defineRun(workflow, options, context)
   const opened = await openDefinition(definition, context)
   const directory = options.new ? undefined : await unfinishedRun(runs, definition)
-  const view = await planOf({ opened, directory, options, usualMs: await usualDurations(runs, opened.workflow.name) })
+  const usualMs = await usualDurations(runs, opened.workflow.name)
+  const view = await withShortage(await planOf({ opened, directory, options, usualMs }), runs)
   if (options.graph !== undefined) {
     const svg = drawSteps(planDrawing(view))
     await writeStaged(resolve(context.cwd, options.graph), (file) => file.writeFile(svg))
@@ -64,6 +66,10 @@ export async function planWorkflow(
   const isShort = definition.kind === 'disconnected' && options.verbose !== true
   context.stdout(context.json ? `${JSON.stringify(view)}\n` : renderRunPlan(view, { isShort }))
   return view.findings.some(({ severity }) => severity === 'error') ? 1 : 0
+}
+
+async function withShortage(view: PlanView, runs: string): Promise<PlanView> {
+  return { ...view, findings: [...view.findings, ...(await diskShortage(runs, view.expected.diskBytes ?? 0))] }
 }
 
 interface PlanParts {

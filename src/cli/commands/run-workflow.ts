@@ -5,6 +5,7 @@ import type { SessionAim } from '../../workflow/aimed-steps.ts'
 import { newRunId, runDirectory } from '../../workflow/run-directory.ts'
 import type { CommandHost } from '../command-host.ts'
 import type { CliContext } from '../context.ts'
+import { diskShortage, expectedDiskBytes } from '../disk-shortage.ts'
 import { renderFindings } from '../render/findings.ts'
 import { count } from '../render/quantities.ts'
 import { addStepOptions, readSessionRequest, type StepOptions } from '../run-options.ts'
@@ -52,7 +53,7 @@ async function run(workflow: string, options: Options, context: CliContext): Pro
   const request = readSessionRequest(options, opened.workflow)
   const earlier = options.new ? undefined : await unfinishedRun(runs, definition)
   const directory = earlier ?? runDirectory(runs, newRunId(context.clock.now()))
-  if (earlier === undefined && !(await isFit(opened, request, context))) return 1
+  if (earlier === undefined && !(await isFit({ opened, aim: request, runs }, context))) return 1
   const what = earlier ? 'going on with run' : 'run'
   context.stderr(`${what} ${directory.id} of ${opened.workflow.name}, in ${directory.root}\n`)
   return runSession(
@@ -61,13 +62,19 @@ async function run(workflow: string, options: Options, context: CliContext): Pro
   )
 }
 
+interface NewRun {
+  readonly opened: OpenedDefinition
+  readonly aim: SessionAim
+  readonly runs: string
+}
+
 /** Before anything is begun: what is missing now would fail a step in hours. */
 async function isFit(
-  { preflight }: OpenedDefinition,
-  aim: SessionAim,
+  { opened: { preflight, workflow }, aim, runs }: NewRun,
   { json, stdout, stderr }: CliContext,
 ): Promise<boolean> {
-  const findings = await preflight(aim)
+  const shortage = await diskShortage(runs, await expectedDiskBytes(workflow, aim))
+  const findings = [...(await preflight(aim)), ...shortage]
   const errors = findings.filter(({ severity }) => severity === 'error')
   if (errors.length === 0) {
     if (findings.length > 0) stderr(`${renderFindings(findings)}\n`)
