@@ -92,12 +92,36 @@ test('each step is held against what a step has to be', async (t) => {
     'b.nodeArchitecture: invalid node architecture vax, expected one of amd64, arm64, s390x or ppc64le',
     'c.credentials[0]: `namespace` is required',
     'c.credentials[0].mountPath is not absolute: tmp',
+    "c.credentials[0] could not check relative path to credentials[1] (Rel: can't make tmp relative to /a/b)",
+    "c.credentials[0] could not check relative path to credentials[2] (Rel: can't make tmp relative to /a)",
     'c.credentials[1] mounts at /a/b, which is under credentials[2] (/a)',
     'd.dependencies[0].name must take the `tag` or `stream:tag` form, not "a:b:c"',
     'd.dependencies[1].env targets an environment variable that is already set by another dependency',
     "d.leases[0]: 'resource_type' cannot be empty",
     'e: `from` and `from_image` cannot be set together',
     'e: `commands` is required',
+  ])
+})
+
+test('a value that only an observer takes is not taken, and what a test may still name is a warning', async (t) => {
+  const files = {
+    ...referenceFiles('one', { more: '  observers: [gone]\n' }),
+    'two/two-observer.yaml':
+      'observer:\n  name: two\n  from: cli\n  commands: two-commands.sh\n  resources: {requests: {cpu: 10m}}\n  env:\n  - name: X\n',
+    'two/two-commands.sh': 'true\n',
+    ...partFile(
+      'workflow',
+      'three',
+      '  steps:\n    cluster_profile: none\n    pre:\n    - ref: one\n    observers:\n      enable: [two]\n    env:\n      X: value\n',
+    ),
+    'cluster-profiles/cluster-profiles-config.yaml': 'cluster_profiles: []\n',
+  }
+  const root = await writeRegistry(t, files)
+  const found = checkRegistry(loadRegistry(root)).map(({ severity, summary }) => `${severity} ${summary}`)
+  assert.deepEqual(found, [
+    'warning cluster profile none is not defined',
+    'warning observer "gone" is referenced but no such observer is configured',
+    'error workflow/three: parameter "X" is overridden in [workflow/three] but not declared in any step',
   ])
 })
 

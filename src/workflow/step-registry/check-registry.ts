@@ -65,7 +65,7 @@ function valueFindings(registry: Registry, placeOf: PlaceOf): readonly Finding[]
   const all = [
     ...[...registry.chains.keys()].flatMap((name) => owned(`chain/${name}`, resolveChain(registry, name).errors)),
     ...[...registry.workflows.keys()].flatMap((name) =>
-      owned(`workflow/${name}`, examineWorkflow(registry, name).errors),
+      owned(`workflow/${name}`, examineWorkflow(registry, name, { ofSteps: true }).errors),
     ),
   ]
   const isHole = ({ error: { kind } }: OwnedError) => kind === 'dangling' || kind === 'cycle'
@@ -79,9 +79,17 @@ function valueFindings(registry: Registry, placeOf: PlaceOf): readonly Finding[]
       const isToldByGraph = error.kind === 'dangling' || isEnabled(registry, own, error)
       if (told.has(id) || isToldByGraph || (error.kind === 'unused' && holed.has(own))) return []
       told.add(id)
-      return [errorAt(`steps.${error.kind}`, stepErrorText(error), placeOfError(registry, { own, error }, placeOf))]
+      const found = errorAt(
+        `steps.${error.kind}`,
+        stepErrorText(error),
+        placeOfError(registry, { own, error }, placeOf),
+      )
+      return [accepted.has(error.kind) ? { ...found, severity: 'warning' as const } : found]
     })
 }
+
+/** Of what a workflow names, ci-operator looks these up with a test, which may name others. */
+const accepted: ReadonlySet<StepError['kind']> = new Set(['observer', 'profile'])
 
 /** An observer that the workflow names itself, and not by way of a step. */
 function isEnabled({ workflows }: Registry, own: string, { kind, subject }: StepError): boolean {

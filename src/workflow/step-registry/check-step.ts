@@ -1,7 +1,9 @@
 /** What a step has to be by itself (openshift/ci-tools: pkg/validation/test.go `IsValidReference`, config.go `Observer`). */
+import { posix } from 'node:path'
 import type { LiteralStep, StepCredential, StepDependency, StepLease, StepResources } from './model.ts'
 import type { Observer } from './registry.ts'
 import { resourceFaults } from './resource-quantities.ts'
+import { secretNameFaults } from './secret-names.ts'
 
 export interface StepChecks {
   /** What its faults are told as: the name of a reference, or `tests[0].steps.pre[1]`. */
@@ -10,6 +12,8 @@ export interface StepChecks {
   readonly hasScript: boolean
   /** Of images besides those that every test has, as `from: NAME:TAG` names them. */
   readonly releases?: ReadonlySet<string>
+  /** Variables of leases that the test has already; undefined where there is no test. */
+  readonly leases?: Set<string>
 }
 
 /** Faults in the words of ci-tools. */
@@ -23,7 +27,7 @@ export function checkStep(step: LiteralStep, checks: StepChecks): readonly strin
     ...resourceFaults(`${field}.resources`, step.resources ?? {}),
     ...credentialFaults(field, step.credentials ?? []),
     ...dependencyFaults(field, step.dependencies ?? []),
-    ...leaseFaults(`${field}.leases`, step.leases ?? []),
+    ...leaseFaults(`${field}.leases`, step.leases ?? [], checks.leases),
     ...architectureFaults(field, step.node_architecture),
   ]
 }
@@ -113,7 +117,7 @@ function credentialSourceFaults(at: string, credential: StepCredential): string[
   }
   if (collection && group) {
     const words = `${at}: \`namespace\` cannot be used with \`collection\`, \`group\`, or \`field\``
-    return [...named, ...(namespace ? [words] : [])]
+    return [...named, ...(namespace ? [words] : []), ...secretNameFaults(at, credential)]
   }
   return [...named, `${at}: must specify \`bundle\`, \`collection\`+\`group\`, or \`collection\`+\`group\`+\`field\``]
 }
@@ -135,16 +139,21 @@ function collisions(one: StepCredential, other: StepCredential, [at, otherIndex,
     const words = 'which would create a duplicate Kubernetes volume name'
     return [`${at} and credentials[${otherIndex}] reference the same secret (${secret}), ${words}`]
   }
-  if (!path.startsWith('/') || !otherPath.startsWith('/')) return []
-  const isUnder = (inner: string, outer: string) => `${inner}/`.startsWith(outer.endsWith('/') ? outer : `${outer}/`)
   return [
-    ...(isUnder(path, otherPath)
-      ? [`${at} mounts at ${path}, which is under credentials[${otherIndex}] (${otherPath})`]
-      : []),
-    ...(isUnder(otherPath, path)
-      ? [`${field}.credentials[${otherIndex}] mounts at ${otherPath}, which is under credentials[${index}] (${path})`]
+    ...nestingFaults(path, otherPath, [at, `credentials[${otherIndex}]`]),
+    ...(path.startsWith('/') === otherPath.startsWith('/')
+      ? nestingFaults(otherPath, path, [`${field}.credentials[${otherIndex}]`, `credentials[${index}]`])
       : []),
   ]
+}
+
+/** As Go's `filepath.Rel` has it: two dots anywhere in the way from one to the other are a way out. */
+function nestingFaults(inner: string, outer: string, [at, other]: readonly [string, string]): string[] {
+  if (inner.startsWith('/') !== outer.startsWith('/')) {
+    return [`${at} could not check relative path to ${other} (Rel: can't make ${inner} relative to ${outer})`]
+  }
+  const way = posix.relative(`/${outer}`, `/${inner}`)
+  return way.includes('..') ? [] : [`${at} mounts at ${inner}, which is under ${other} (${outer})`]
 }
 
 function dependencyFaults(field: string, dependencies: readonly StepDependency[]): string[] {

@@ -60,3 +60,30 @@ test('an image of a release is known where the config has that release', () => {
   assert.deepEqual(faults([{ as: 'e2e', steps }], { releases: { custom: {} } }), [])
   assert.deepEqual(faults([{ as: 'e2e', steps }]), ["tests[0].test[0].from: unknown imagestream 'stable-custom'"])
 })
+
+test('what a test does not say is not asked, and what its steps lease is leased once', () => {
+  const open = { ...literal, env: [{ name: 'X' }] }
+  assert.deepEqual(faults([{ as: 'e2e', steps: { test: [open] } }]), [])
+  assert.deepEqual(faults([{ as: 'e2e', steps: { test: [open], env: {} } }]), [
+    'tests[0].test[0]: unresolved parameter(s): [X]',
+  ])
+  const leases = [{ resource_type: 'x', env: 'L' }]
+  assert.deepEqual(faults([{ as: 'e2e', steps: { leases, test: [{ ...literal, leases }] } }]), [
+    'tests[0].test[0].leases[0]: duplicate environment variable: L',
+  ])
+})
+
+test('a shard, a second cluster and minutes beyond three days are told, and a claimed release is known', () => {
+  const from = { ...literal, from: 'stable-mine:cli' }
+  assert.deepEqual(
+    faults([
+      { as: 'e2e-1of2', timeout: '4320m' },
+      { as: 'a', timeout: '4321m', cluster_claim: { as: 'mine' }, steps: { cluster_profile: 'aws', test: [from] } },
+    ]),
+    [
+      "tests[0].as: 'e2e-1of2' ends with a shard suffix (e.g. -1of2) which is reserved for infrastructure use and will be stripped from the test name during rehearsals",
+      'tests[1]: job timeout is limited to 72h0m0s',
+      'tests[1] installs more than one cluster, probably it defined both cluster_claim and cluster_profile',
+    ],
+  )
+})

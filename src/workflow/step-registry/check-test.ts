@@ -1,6 +1,7 @@
 /** What a test of a ci-operator config has to be (openshift/ci-tools: pkg/validation/test.go `validateTestStepConfiguration`). */
 import { type Finding, finding } from '../../errors/finding.ts'
 import { architectureFaults, checkStep, isObjectName, leaseFaults } from './check-step.ts'
+import { goDurationMs } from './go-duration.ts'
 import { phases, type StepLease } from './model.ts'
 import type { TestConfiguration, TestStep } from './registry.ts'
 import type { CiOperatorConfig, ConfigTest } from './resolve-config.ts'
@@ -19,10 +20,22 @@ export function checkTests({ file, document, tests }: CiOperatorConfig): readonl
     ...tests.flatMap((test, index) => [
       ...nameFaults(`tests[${index}].as`, test),
       ...timeoutFaults(`tests[${index}]`, test),
-      ...(test.resolvable ? stepsFaults(`tests[${index}]`, test.resolvable.steps, releases) : []),
+      ...(test.resolvable ? stepsFaults(`tests[${index}]`, test.resolvable.steps, releasesOf(test, releases)) : []),
+      ...clusterFaults(`tests[${index}]`, test),
     ]),
   ]
   return faults.map((summary) => finding({ id: 'steps.test', severity: 'error', summary, where: { file } }))
+}
+
+/** A claimed cluster brings a release of its own. */
+function releasesOf({ fields }: ConfigTest, releases: ReadonlySet<string>): ReadonlySet<string> {
+  const claim = fields['cluster_claim'] as { readonly as?: unknown } | null | undefined
+  return claim ? releases.union(new Set([String(claim.as || 'latest')])) : releases
+}
+
+function clusterFaults(field: string, { fields, resolvable }: ConfigTest): readonly string[] {
+  if (!fields['cluster_claim'] || !resolvable?.steps.cluster_profile) return []
+  return [`${field} installs more than one cluster, probably it defined both cluster_claim and cluster_profile`]
 }
 
 function nameFaults(field: string, { name, fields, resolvable }: ConfigTest): readonly string[] {
@@ -40,6 +53,10 @@ function nameFaults(field: string, { name, fields, resolvable }: ConfigTest): re
     return [`${field}: should not begin with 'ci-index' because it gets confused with ${targets}`]
   }
   if (!isObjectName(name)) return [`${field}: '${name}' is not a valid Kubernetes object name`]
+  if (/-\d+of\d+$/.test(name)) {
+    const why = 'is reserved for infrastructure use and will be stripped from the test name during rehearsals'
+    return [`${field}: '${name}' ends with a shard suffix (e.g. -1of2) which ${why}`]
+  }
   const hasDot = name.includes('.') && (resolvable !== undefined || fields['literal_steps'] !== undefined)
   return hasDot ? [`${field}: '${name}' is not a valid name, the following chars '.' are forbidden`] : []
 }
@@ -47,9 +64,8 @@ function nameFaults(field: string, { name, fields, resolvable }: ConfigTest): re
 const maxHours = 72
 
 function timeoutFaults(field: string, { fields }: ConfigTest): readonly string[] {
-  const [, hours = '0'] = /^(\d+)h/.exec(String(fields['timeout'] ?? '')) ?? []
-  const isLong = Number(hours) > maxHours || (Number(hours) === maxHours && /h.*[1-9]/.test(String(fields['timeout'])))
-  return isLong ? [`${field}: job timeout is limited to ${maxHours}h0m0s`] : []
+  const timeout = goDurationMs(fields['timeout'] as string | number | undefined) ?? 0
+  return timeout > maxHours * 3_600_000 ? [`${field}: job timeout is limited to ${maxHours}h0m0s`] : []
 }
 
 function stepsFaults(field: string, steps: TestConfiguration, releases: ReadonlySet<string>): readonly string[] {
@@ -61,7 +77,10 @@ function stepsFaults(field: string, steps: TestConfiguration, releases: Readonly
     ...phases.flatMap((phase) =>
       (steps[phase] ?? []).flatMap((step, index) => {
         const at = `${field}.${phase}[${index}]`
-        const faults = [...kindFaults(at, step, names), ...literalFaults(at, step, { env: steps.env ?? {}, releases })]
+        const faults = [
+          ...kindFaults(at, step, names),
+          ...literalFaults(at, step, { env: steps.env, releases, leases }),
+        ]
         const isMisplaced = phase !== 'post' && step.literal?.optional_on_success !== undefined
         return [...faults, ...(isMisplaced ? [`${at}: \`optional_on_success\` is only allowed for Post steps`] : [])]
       }),
@@ -82,18 +101,21 @@ function kindFaults(at: string, { ref, chain, literal }: TestStep, names: Set<st
 }
 
 interface LiteralContext {
-  readonly env: Readonly<Record<string, string>>
+  /** undefined: the test says nothing of values, and ci-operator does not ask. */
+  readonly env: Readonly<Record<string, string>> | undefined
   readonly releases: ReadonlySet<string>
+  /** Variables of leases that the test has already. */
+  readonly leases: Set<string>
 }
 
-function literalFaults(at: string, { literal }: TestStep, { env, releases }: LiteralContext): readonly string[] {
+function literalFaults(at: string, { literal }: TestStep, { env, ...known }: LiteralContext): readonly string[] {
   if (literal === undefined) return []
   const open = (literal.env ?? []).filter(
-    ({ name, default: value }) => value === undefined && !Object.hasOwn(env, name),
+    ({ name, default: value }) => value === undefined && env && !Object.hasOwn(env, name),
   )
   const names = open.map(({ name }) => name).join(' ')
   return [
-    ...checkStep(literal, { field: at, hasScript: true, releases }),
+    ...checkStep(literal, { field: at, hasScript: true, ...known }),
     ...(open.length > 0 ? [`${at}: unresolved parameter(s): [${names}]`] : []),
   ]
 }

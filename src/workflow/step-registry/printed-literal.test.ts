@@ -26,6 +26,11 @@ test('durations are printed as Go prints them, and a number is nanoseconds', () 
 test('what is empty is left out, and resources never are', () => {
   const step = { as: 's', commands: '', from: 'cli', nested_podman: false, best_effort: false, env: [], leases: [] }
   assert.equal(JSON.stringify(printedStep(step)), '{"as":"s","from":"cli","resources":{},"best_effort":false}')
+  const inner = { dnsConfig: { nameservers: [] }, leases: [{ resource_type: 'x', env: 'L', count: 0 }] }
+  assert.equal(
+    JSON.stringify(printedStep({ as: 's', commands: '', ...inner })),
+    '{"as":"s","resources":{},"dnsConfig":{},"leases":[{"resource_type":"x","env":"L"}]}',
+  )
 })
 
 test('a switch that is set to false is printed, one that is not set is not', () => {

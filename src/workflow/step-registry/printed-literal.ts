@@ -1,6 +1,6 @@
 /** What was resolved, as ci-operator-configresolver prints it: the fields of a step in Go's order, nothing where nothing is set. */
 import { goDurationNs, printedGoDuration } from './go-duration.ts'
-import type { LiteralStep, ResolvedWorkflow } from './model.ts'
+import type { LiteralStep, ResolvedWorkflow, StepLease } from './model.ts'
 import { printedOrder } from './registry-shapes.ts'
 import type { Resolution } from './resolve-test.ts'
 
@@ -15,7 +15,7 @@ export function printedConfiguration({
   return omitEmpty({
     cluster_profile_literal: clusterProfileLiteral ?? (clusterProfile && { name: clusterProfile }),
     ...printedPhases(workflow),
-    leases: workflow.leases,
+    leases: workflow.leases.map(printedLease),
     allow_skip_on_success: configuration.allow_skip_on_success,
     allow_best_effort_post_steps: configuration.allow_best_effort_post_steps,
     observers: workflow.observers.map(printedObserver),
@@ -38,20 +38,28 @@ function printedObserver({ as, ...observer }: LiteralStep): Printed {
 
 function inOrder(order: readonly string[], fields: Printed): Printed {
   const entries = order.map((name) => [name, printedField(name, fields[name])] as const)
-  // `resources` is a struct: Go prints it even where nothing is in it.
-  return { ...omitEmpty(Object.fromEntries(entries), 'resources') }
+  // `resources` is a struct, `dnsConfig` a pointer to one: Go prints them even where nothing is in them.
+  return { ...omitEmpty(Object.fromEntries(entries), ['resources', 'dnsConfig']) }
 }
 
 function printedField(name: string, value: unknown): unknown {
   if (name === 'nested_podman') return value || undefined
   if (name === 'resources') return omitEmpty((value ?? {}) as Printed)
+  if (name === 'leases') return (value as LiteralStep['leases'])?.map(printedLease)
+  if (name === 'dnsConfig' && value !== undefined) return omitEmpty(value as Printed)
   return (name === 'timeout' || name === 'grace_period') && value !== undefined ? printedDuration(value) : value
 }
 
-function omitEmpty(fields: Printed, kept?: string): Printed {
+function printedLease({ count, ...lease }: StepLease): Printed {
+  return { ...lease, ...(count ? { count } : {}) }
+}
+
+function omitEmpty(fields: Printed, kept: readonly string[] = []): Printed {
   const isEmpty = (value: unknown) =>
     value === undefined || value === '' || (typeof value === 'object' && Object.keys(value ?? {}).length === 0)
-  return Object.fromEntries(Object.entries(fields).filter(([name, value]) => name === kept || !isEmpty(value)))
+  return Object.fromEntries(
+    Object.entries(fields).filter(([name, value]) => !isEmpty(value) || (value !== undefined && kept.includes(name))),
+  )
 }
 
 function printedDuration(value: unknown): unknown {

@@ -93,8 +93,9 @@ function resolveStep({ ref, literal: written }: TestStep, walk: PhaseWalk): Reso
   }
   seen.add(step.as)
   const parameters = decideParameters(step.env ?? [], `step/${step.as}`, resolver)
-  if (parameters === undefined) return undefined
-  return { literal: decidedStep(step, parameters, stack), phase, chainPath, parameters }
+  // Also of a step with an open parameter: what it takes is not unused.
+  const literal = decidedStep(step, parameters ?? [], stack)
+  return parameters && { literal, phase, chainPath, parameters }
 }
 
 /** undefined where one is open that may not be. */

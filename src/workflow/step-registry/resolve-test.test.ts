@@ -276,3 +276,19 @@ test('in any nesting, the value is that of the outermost that names it, else the
     }),
   )
 })
+
+test('a test without a workflow keeps its leases as they are', () => {
+  const leases = [
+    { resource_type: 'x', env: 'L' },
+    { resource_type: 'y', env: 'L' },
+  ]
+  const resolution = examineTest(registryOf({}), { name: 't', steps: { leases } })
+  assert.deepEqual([resolution.errors, resolution.workflow.leases], [[], leases])
+})
+
+test('what a step with an open parameter takes besides is not told to be unused', () => {
+  const registry = registryOf({ steps: [{ as: 's', ...declares('X'), dependencies: [{ name: 'cli', env: 'IMAGE' }] }] })
+  assert.deepEqual(errorsOf(registry, { pre: [{ ref: 's' }], dependencies: { IMAGE: 'src' } }), [
+    'test/t: step/s: unresolved parameter: X',
+  ])
+})

@@ -26,6 +26,8 @@ export interface NamedTest {
 export interface WorkflowOptions {
   /** Values from outside, above everything else. */
   readonly env?: Readonly<Record<string, string>>
+  /** As a registry is checked: what only an observer takes is taken by no step (ci-tools: pkg/registry `Validate`). */
+  readonly ofSteps?: boolean
 }
 
 /**
@@ -51,21 +53,21 @@ function sound(registry: Registry, name: string, { workflow, errors }: Resolutio
 }
 
 /** Like {@link resolveWorkflow}, for those who want the errors as values. */
-export function examineWorkflow(registry: Registry, name: string, { env }: WorkflowOptions = {}): Resolution {
+export function examineWorkflow(registry: Registry, name: string, { env, ofSteps }: WorkflowOptions = {}): Resolution {
   const steps = registry.workflows.get(name)?.steps
   if (steps === undefined) return unknownWorkflow(name, name)
   const origin = (parameter: string) =>
     env?.[parameter] === undefined ? { from: 'workflow' as const, by: name } : { from: 'test' as const, by: '--env' }
   const given = { ...steps, ...(env && { env: { ...steps.env, ...env } }) }
   const record = recordOf(given, { from: 'workflow', name, origin })
-  return resolveConfiguration(registry, { name, steps }, { records: [record], isPartial: true })
+  return resolveConfiguration(registry, { name, steps, ofSteps }, { records: [record], isPartial: true })
 }
 
 /** Like {@link resolveTest}, for those who want the errors as values. */
 export function examineTest(registry: Registry, { name, steps }: NamedTest): Resolution {
   const base = steps.workflow === undefined ? {} : registry.workflows.get(steps.workflow)?.steps
   if (base === undefined) return unknownWorkflow(name, steps.workflow ?? '')
-  const merged = mergeWorkflow(base, steps)
+  const merged = steps.workflow === undefined ? { configuration: steps, conflicts: [] } : mergeWorkflow(base, steps)
   if (merged.conflicts.length > 0) {
     const subject = merged.conflicts.join(' ')
     const message = `cannot override workflow environment variable for lease(s): [${subject}]`
@@ -130,12 +132,13 @@ function mergeLeases(base: readonly StepLease[] = [], test: readonly StepLease[]
 }
 
 interface ToResolve extends NamedTest {
+  readonly ofSteps?: boolean | undefined
   readonly replaced?: readonly (readonly TestStep[])[]
 }
 
 function resolveConfiguration(
   registry: Registry,
-  { name, steps, replaced = [] }: ToResolve,
+  { name, steps, ofSteps, replaced = [] }: ToResolve,
   { records, isPartial }: Pick<ParameterStack, 'records' | 'isPartial'>,
 ): Resolution {
   const stack = { records, isPartial, nodeArchitectureOverrides: steps.node_architecture_overrides ?? {} }
@@ -151,9 +154,11 @@ function resolveConfiguration(
   const enabled = [...flow.pre, ...flow.test, ...flow.post].flatMap(({ literal }) => literal.observers ?? [])
   const disabled = new Set(steps.observers?.disable)
   const names = [...new Set([...enabled, ...(steps.observers?.enable ?? [])])].filter((one) => !disabled.has(one))
-  const observers = names.sort().flatMap((observer) => resolveObserver(observer, resolver))
   const [first] = records
-  if (first) resolver.errors.push(...unusedErrors(resolver, first, replaced))
+  const tellUnused = () => first && resolver.errors.push(...unusedErrors(resolver, first, replaced))
+  if (ofSteps) tellUnused()
+  const observers = names.sort().flatMap((observer) => resolveObserver(observer, resolver))
+  if (!ofSteps) tellUnused()
   const workflow: ResolvedWorkflow = {
     name,
     ...flow,

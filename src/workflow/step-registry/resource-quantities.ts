@@ -18,7 +18,7 @@ function listFaults(field: string, list: Readonly<Record<string, string>>): stri
     if (name === 'devices.kubevirt.io/kvm') return text === '1' ? [] : [`${field}.${name}: must be 1`]
     if (!quantities.has(name)) return [`'${field}' specifies an invalid key ${name}`]
     const quantity = quantityOf(text)
-    if (quantity === undefined) return [`${field}.${name}: invalid quantity: ${text}`]
+    if (typeof quantity === 'string') return [`${field}.${name}: invalid quantity: ${quantity}`]
     if (quantity === 0) return [`${field}.${name}: quantity cannot be zero`]
     if (quantity < 0) return [`${field}.${name}: quantity cannot be negative`]
     const isLarge = name.endsWith('/shm') && quantity > 2e9
@@ -45,9 +45,14 @@ const suffixes: Readonly<Record<string, number>> = {
   Ei: 2 ** 60,
 }
 
-/** A quantity of Kubernetes as a number; undefined where it is none. */
-function quantityOf(text: string): number | undefined {
-  const [, number = '', suffix = ''] = /^([-+]?(?:\d+\.?\d*|\.\d+)(?:[eE][-+]?\d+)?)([a-zA-Z]*)$/.exec(text) ?? []
-  const factor = suffixes[suffix]
-  return number === '' || factor === undefined ? undefined : Number(number) * factor
+const format = '^([+-]?[0-9.]+)([eEinumkKMGTP]*[-+]?[0-9]*)$'
+const parts = /^([-+]?)([0-9]*\.?[0-9]*)([eEinumkKMGTP]*[-+]?[0-9]*)$/
+
+/** A quantity of Kubernetes as a number; where it is none, why (apimachinery: pkg/api/resource `ParseQuantity`). */
+function quantityOf(text: string): number | string {
+  const [whole, sign = '', digits = '', suffix = ''] = parts.exec(text) ?? []
+  if (!whole) return `quantities must match the regular expression '${format}'`
+  const factor = /^[eE][-+]?\d+$/.test(suffix) ? Number(`1${suffix}`) : suffixes[suffix]
+  if (factor === undefined) return "unable to parse quantity's suffix"
+  return Number(`${sign}1`) * Number(`0${digits}`) * factor
 }
