@@ -4,7 +4,9 @@ import { open, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import { signalProcess } from '../../src/host/processes.ts'
+import { labAddresses } from '../../src/provision/lab/lab-addresses.ts'
 import { must } from '../../src/provision/lab/lab-programs.ts'
+import { readLabRecord } from '../../src/provision/lab/lab-record.ts'
 import { markedProcesses } from '../../src/provision/lab/marked-processes.ts'
 import { runIds } from '../../src/workflow/known-runs.ts'
 import { canHaveLab, labHost } from '../../testkit/lab.ts'
@@ -98,4 +100,13 @@ test('what disappears is made again and nothing else; a damaged byte is named by
   assert.equal(moved.status, 0, moved.stdout + moved.stderr)
   const conf = await readFile(join(lab, 'workspace', 'mirror.flt.lab.test-9443-ocp', 'node-registries.conf'), 'utf8')
   assert.ok(conf.includes(':9443/') && !conf.includes(':8443/'), 'nodes are not led to the mirror that was')
+
+  const { closed, bastionOutside } = labAddresses((await readLabRecord(lab))?.subnet ?? 0)
+  const outside = ['ip', 'netns', 'exec', `sallyport-${id}-connected`]
+  await must(labHost, [...outside, 'ip', 'route', 'add', `${closed}/32`, 'via', bastionOutside])
+  const send = `const socket = require('dgram').createSocket('udp4'); socket.send('x', 80, '${closed}', () => socket.close())`
+  await must(labHost, [...outside, process.execPath, '-e', send])
+  const counted = await resume('--rerun', '09-verify/packets')
+  assert.equal(counted.status, 1)
+  assert.match(counted.stdout, /: 09-verify\/packets: 1 packets were for the bastion to pass on$/m)
 })

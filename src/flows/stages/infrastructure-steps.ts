@@ -22,7 +22,7 @@ import { labOf, makingOf, type StageParts } from './stage-parts.ts'
 export function networkStep(parts: StageParts) {
   return defineStep({
     title: 'networks of the three sides',
-    version: 1,
+    version: 2,
     input: z.strictObject({ platform: z.string(), nodes: z.number() }),
     output: NetworkMade,
     policy: { timeoutMs: 30 * 60_000 },

@@ -163,11 +163,14 @@ function leaving(
   { run, namespace }: { readonly run: string; readonly namespace: string },
 ): KnownError {
   const packets = leftPackets + forwardedPackets
+  const passed = forwardedPackets === 0 ? [] : [`${forwardedPackets} packets were for the bastion to pass on`]
   const places = tried.map(
     ({ address, protocol, port }) => `${address} ${protocol}${port === undefined ? '' : ` ${port}`}`,
   )
   const names = asked.length === 0 ? '' : `; names that were asked for: ${asked.map(({ name }) => name).join(', ')}`
-  const message = `${packets} packets tried to leave the closed side, for ${places.join(', ')}${names}`
+  const destinations = places.length === 0 ? '' : `, for ${places.join(', ')}`
+  const left = leftPackets === 0 ? [] : [`${leftPackets} packets tried to leave the closed side${destinations}${names}`]
+  const message = [...left, ...passed].join('; ')
   return new KnownError('STEP_FAILED', message, {
     details: { packets },
     hint: `Find out who asks for these addresses: ip netns exec ${namespace} ss -tup, and the logs of the steps before. What was counted stays: for a proof ip netns delete ${namespace}, and sallyport resume ${run} --from 08-install/nodes, which makes it anew.`,

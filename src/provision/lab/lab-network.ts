@@ -7,7 +7,7 @@ import { hostsFiles, type LabPlan, labNames, namespaceName } from './lab-plan.ts
 import { attempt, type LabHost, must } from './lab-programs.ts'
 import type { LabUndo } from './lab-undo.ts'
 import { inNamespace, makeNamespace } from './namespaces.ts'
-import { bastionRules, closedRules, listCounters } from './packet-counters.ts'
+import { bastionRules, closedRules, frameRules } from './packet-rules.ts'
 
 export async function makeLabNetwork(host: LabHost, plan: LabPlan, making: Making): Promise<void> {
   for (const site of sites) {
@@ -25,8 +25,8 @@ export async function makeLabNetwork(host: LabHost, plan: LabPlan, making: Makin
   const at = (address: string) => `${address}/${addresses.prefixLength}`
   await turnOffRouting(host, bastion)
   // Counted before there is anywhere to go.
-  await setRules(host, bastion, bastionRules)
-  await setRules(host, closed, closedRules(addresses.closedNetwork))
+  await setRules(host, bastion, { chain: ['inet', 'sallyport', 'prerouting'], rules: bastionRules })
+  await setRules(host, closed, { chain: ['inet', 'sallyport', 'output'], rules: closedRules(addresses.closedNetwork) })
   await makeCable(
     host,
     { namespace: connected, device: 'bastion0', address: at(addresses.connected) },
@@ -37,7 +37,8 @@ export async function makeLabNetwork(host: LabHost, plan: LabPlan, making: Makin
     { namespace: closed, device: 'bastion0', address: at(addresses.closed) },
     { namespace: bastion, device: 'closed0', address: at(addresses.bastionInside) },
   )
-  await makeNowhere(host, closed)
+  await setRules(host, bastion, { chain: framesChain, rules: frameRules('closed0', addresses.closedNetwork) })
+  await makeNowhere(host, closed, addresses.closedNetwork)
 }
 
 /** Of /etc, as each site sees it: names from one file and from nobody that runs on this machine. */
@@ -64,9 +65,17 @@ async function turnOffRouting(host: LabHost, namespace: string): Promise<void> {
   await must(host, inNamespace(namespace, ['/bin/sh', '-ec', script]))
 }
 
-/** Once: what is counted is kept. nft sets all rules of a file or none. */
-async function setRules(host: LabHost, namespace: string, rules: string): Promise<void> {
-  const listed = await attempt(host, inNamespace(namespace, ['nft', ...listCounters]))
+interface ChainRules {
+  /** One that is there when they are. */
+  readonly chain: readonly string[]
+  readonly rules: string
+}
+
+const framesChain = ['netdev', 'sallyport', 'ingress']
+
+/** Once: what is counted is kept. nft sets all rules of a file or none; a chain of a device goes with it. */
+async function setRules(host: LabHost, namespace: string, { chain, rules }: ChainRules): Promise<void> {
+  const listed = await attempt(host, inNamespace(namespace, ['nft', 'list', 'chain', ...chain]))
   if (listed.status !== 0) await must(host, inNamespace(namespace, ['nft', '-f', '-']), rules)
 }
 
@@ -74,11 +83,12 @@ async function setRules(host: LabHost, namespace: string, rules: string): Promis
  * A cable with both ends in the closed site, and the default route into it. Without a route connect(2) would fail before
  * there is a packet to count; with it nothing gets any further, were the rules gone.
  */
-async function makeNowhere(host: LabHost, namespace: string): Promise<void> {
+async function makeNowhere(host: LabHost, namespace: string, siteNetwork: string): Promise<void> {
   const device = 'nowhere0'
   if (!(await hasDevice(host, { namespace, device }))) {
     await must(host, ['ip', '-n', namespace, 'link', 'add', device, 'type', 'veth', 'peer', 'name', 'nowhere1'])
   }
+  await setRules(host, namespace, { chain: framesChain, rules: frameRules('nowhere1', siteNetwork) })
   await configure(host, namespace, [
     'link set nowhere1 up',
     `link set ${device} up`,

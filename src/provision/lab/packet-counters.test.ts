@@ -24,31 +24,42 @@ const closed = {
     },
     { set: { name: 'other4', elem: [element(['9.9.9.9', 'icmp'], 2)] } },
     { set: { name: 'tried6' } },
+    { counter: { family: 'netdev', name: 'frames', table: 'sallyport', handle: 2, packets: 2, bytes: 9 } },
+    { set: { name: 'frames4', elem: [element(['9.9.9.9', 'arp'], 1), element(['9.9.9.9', 'ip'], 1)] } },
     // 07 "example" 00 00 01 00: the name, and what follows it.
     { set: { name: 'asked3', elem: [element([0x07657861, 0x6d706c65, 0x00000100], 2)] } },
     { set: { name: 'asked4', elem: [element([0x07657861, 0x6d706c65, 0x00000100, 0x01000029], 1)] } },
     { chain: { name: 'output' } },
   ],
 }
-const bastion = { nftables: [{ counter: { name: 'forwarded', packets: 0 } }] }
+const bastion = {
+  nftables: [
+    { counter: { name: 'forwarded', packets: 0 } },
+    { counter: { name: 'frames', packets: 3 } },
+    { set: { name: 'frames4', elem: [element(['9.9.9.9', 'arp'], 3)] } },
+  ],
+}
 
 test('packets that wanted out are counted, and their destinations named', () => {
   assert.deepEqual(readCounters(JSON.stringify(closed), JSON.stringify(bastion)), {
     isProven: true,
-    leftPackets: 5,
+    leftPackets: 10,
     sitePackets: 7,
     forwardedPackets: 0,
     asked: [{ name: 'example', packets: 3 }],
     tried: [
       { address: '198.18.0.2', protocol: 'udp', port: 53, packets: 1 },
+      { address: '9.9.9.9', protocol: 'arp', packets: 4 },
       { address: '9.9.9.9', protocol: 'icmp', packets: 2 },
+      { address: '9.9.9.9', protocol: 'ip', packets: 1 },
       { address: '9.9.9.9', protocol: 'tcp', port: 443, packets: 2 },
     ],
   })
 })
 
 test('what nft did not say is not taken for nothing', () => {
-  for (const broken of ['', '{}', '{"nftables":[]}', JSON.stringify(bastion)]) {
+  const withoutFrames = { nftables: closed.nftables.filter(({ counter }) => counter?.name !== 'frames') }
+  for (const broken of ['', '{}', '{"nftables":[]}', JSON.stringify(bastion), JSON.stringify(withoutFrames)]) {
     assert.throws(
       () => readCounters(broken, JSON.stringify(bastion)),
       (error) => error instanceof KnownError && error.code === 'LAB_FAILED',

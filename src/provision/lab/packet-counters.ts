@@ -1,64 +1,11 @@
-/**
- * Packet counters of the closed site, in nftables: how they are set up and how they are read.
- *
- * Everything that a process of the site sends passes the output hook; what is not for the site is counted, noted by its
- * destination, and refused (nft(8) "SETS", "REJECT STATEMENT"). Refused and not dropped, so that nobody waits for a time-out.
- */
+/** What packet counters of a lab say: read from what nft prints, and compared. Their rules are in `packet-rules.ts`. */
 import { z } from 'zod'
 import { KnownError } from '../../errors/known-error.ts'
 import type { AskedName, CountedEvidence, TriedDestination } from '../provider.ts'
-import { nameOf, questionRules, questionSets } from './dns-questions.ts'
+import { nameOf } from './dns-questions.ts'
 
-const table = 'inet sallyport'
-
-/** Of neighbours on the same link, made by the kernel itself: they are about no destination (RFC 4861, RFC 3810). */
-const linkUpkeep =
-  'nd-router-solicit, nd-neighbor-solicit, nd-neighbor-advert, mld-listener-report, mld2-listener-report'
-
-/** Rules of the closed site. Flushing first makes it safe to load again; counters then begin anew. */
-export function closedRules(siteNetwork: string): string {
-  return `add table ${table}
-delete table ${table}
-table ${table} {
-  counter site { }
-  counter left { }
-  set tried4 { type ipv4_addr . inet_proto . inet_service; size 65535; flags dynamic; counter; }
-  set tried6 { type ipv6_addr . inet_proto . inet_service; size 65535; flags dynamic; counter; }
-  set other4 { type ipv4_addr . inet_proto; size 65535; flags dynamic; counter; }
-  set other6 { type ipv6_addr . inet_proto; size 65535; flags dynamic; counter; }
-  ${questionSets().join('\n  ')}
-  chain output {
-    type filter hook output priority 0; policy accept;
-    oifname "lo" accept
-    ip daddr ${siteNetwork} counter name site accept
-    icmpv6 type { ${linkUpkeep} } accept
-    counter name left
-    meta nfproto ipv4 meta l4proto { tcp, udp } update @tried4 { ip daddr . meta l4proto . th dport }
-    meta nfproto ipv6 meta l4proto { tcp, udp } update @tried6 { ip6 daddr . meta l4proto . th dport }
-    meta nfproto ipv4 meta l4proto != { tcp, udp } update @other4 { ip daddr . meta l4proto }
-    meta nfproto ipv6 meta l4proto != { tcp, udp } update @other6 { ip6 daddr . meta l4proto }
-    ${questionRules().join('\n    ')}
-    meta nfproto ipv6 meta l4proto tcp reject with tcp reset
-    reject with icmpx type admin-prohibited
-  }
-}
-`
-}
-
-/** Rules of the bastion: a proxy and a registry stand there, and no router. */
-export const bastionRules = `add table ${table}
-delete table ${table}
-table ${table} {
-  counter forwarded { }
-  chain forward {
-    type filter hook forward priority 0; policy drop;
-    counter name forwarded
-  }
-}
-`
-
-/** Arguments of nft that print what {@link readCounters} reads. */
-export const listCounters = ['-j', 'list', 'table', 'inet', 'sallyport'] as const
+/** Arguments of nft that print what {@link readCounters} reads: of a namespace that nobody else has rules in. */
+export const listCounters = ['-j', 'list', 'ruleset'] as const
 
 const Counter = z.object({ name: z.string(), packets: z.number() })
 const Element = z.object({
@@ -84,14 +31,14 @@ const Listing = z.object({
 export function readCounters(closed: string, bastion: string): CountedEvidence {
   const inside = readListing(closed)
   const between = readListing(bastion)
-  const sets = inside.flatMap(({ set }) => (set === undefined ? [] : [set]))
+  const sets = [...inside, ...between].flatMap(({ set }) => (set === undefined ? [] : [set]))
   const isQuestion = ({ name }: { readonly name: string }) => name.startsWith('asked')
   const tried = sets.filter((set) => !isQuestion(set)).flatMap(({ elem = [] }) => elem.map(triedDestination))
   const asked = sets.filter(isQuestion).flatMap(({ name, elem = [] }) => elem.map((each) => askedName(name, each)))
   return {
     isProven: true,
-    leftPackets: packets(inside, 'left'),
-    tried: tried.sort((one, other) => compare(destination(one), destination(other))),
+    leftPackets: packets(inside, 'left') + packets(inside, 'frames') + packets(between, 'frames'),
+    tried: summed(tried).toSorted((one, other) => compare(destination(one), destination(other))),
     asked: [...sumByName(asked)].map(([name, packets]) => ({ name, packets })),
     sitePackets: packets(inside, 'site'),
     forwardedPackets: packets(between, 'forwarded'),
@@ -122,6 +69,14 @@ function triedDestination({ elem }: z.infer<typeof Element>): TriedDestination {
     ...(typeof port === 'number' && { port }),
     packets: elem.counter.packets,
   }
+}
+
+/** A frame may come out of either cable. */
+function summed(tried: readonly TriedDestination[]): readonly TriedDestination[] {
+  return [...Map.groupBy(tried, destination).values()].flatMap(([first, ...more]) => {
+    if (first === undefined) return []
+    return [{ ...first, packets: more.reduce((sum, { packets }) => sum + packets, first.packets) }]
+  })
 }
 
 function askedName(set: string, { elem }: z.infer<typeof Element>): AskedName {

@@ -1,6 +1,6 @@
 /** Whether this machine and this user can have a lab in namespaces: found out by making one, on a small scale. */
 import { attempt, findProgram, type LabHost } from './lab-programs.ts'
-import { closedRules } from './packet-counters.ts'
+import { bastionRules, closedRules, frameRules } from './packet-rules.ts'
 
 export type LabMode =
   /** `ip`: the path of the program, for whoever runs commands with another PATH. */
@@ -62,10 +62,13 @@ ip -n trial link add trial0 type veth peer name trial1
 ip netns exec trial nft -f -
 `
 
+const trialNetwork = '198.18.0.0/25'
+const trialRules = [bastionRules, closedRules(trialNetwork), frameRules('trial1', trialNetwork)].join('')
+
 /** A container may run as root and not be allowed to; a kernel may lack a part; /etc may be read-only. */
 async function whyNotMade(host: LabHost): Promise<Obstacle | undefined> {
   const argv = ['unshare', '--mount', '--net', '--', '/bin/sh', '-c', trial]
-  const { status, stdout, stderr } = await attempt(host, argv, closedRules('198.18.0.0/25'))
+  const { status, stdout, stderr } = await attempt(host, argv, trialRules)
   if (status === 0) return undefined
   const words = (stderr || stdout).trim().split('\n')[0] || `a trial ended with status ${status}`
   const needs = 'CAP_SYS_ADMIN and CAP_NET_ADMIN, with an /etc that can be written'
