@@ -38,6 +38,9 @@ export function literalVariables(values: readonly { name: string; value: string 
 
 const dollar = 'SALLYPORT_DOLLAR'
 
+/** Memory for /dev/shm, as a step asks for it; no resource of Kubernetes (openshift/ci-tools: pkg/api/constant.go). */
+export const shmResource = 'ci-operator.openshift.io/shm'
+
 /** Its secrets, the memory for /dev/shm, and its script where that is mounted from a ConfigMap. */
 export function stepVolumes(
   step: NumberedStep,
@@ -48,7 +51,7 @@ export function stepVolumes(
     mount: { name: objectName(`secret-${secret}`), mountPath, readOnly: true },
   }))
   const scripts = configMap === undefined ? [] : [scriptVolume(configMap, folder)]
-  const shm = step.resources.requests?.['shm']
+  const shm = step.resources.requests?.[shmResource]
   const memory = shm === undefined ? [] : [memoryVolume(step.number, shm)]
   const all = [...secrets, ...scripts, ...memory]
   return { volumes: all.map(({ volume }) => volume), mounts: all.map(({ mount }) => mount) }
@@ -67,12 +70,12 @@ function memoryVolume(number: string, sizeLimit: string): { volume: Volume; moun
   return { volume: { name, emptyDir: { medium: 'Memory', sizeLimit } }, mount: { name, mountPath: '/dev/shm' } }
 }
 
-/** Requests and limits that Kubernetes knows: `shm` is one of ci-operator alone. */
+/** Requests and limits that Kubernetes knows. */
 export function containerResources({
   resources,
 }: Pick<NumberedStep, 'resources'>): Record<string, unknown> | undefined {
   const known = Object.entries(resources).flatMap(([kind, amounts]) => {
-    const kept = Object.entries(amounts as Record<string, string>).filter(([name]) => name !== 'shm')
+    const kept = Object.entries(amounts as Record<string, string>).filter(([name]) => name !== shmResource)
     return kept.length > 0 ? [[kind, Object.fromEntries(kept)] as const] : []
   })
   return known.length > 0 ? Object.fromEntries(known) : undefined

@@ -135,7 +135,7 @@ function lost(what: string, names: readonly string[], summary: string): Finding 
 }
 
 const readOnlyInBash =
-  /^(?:UID|EUID|PPID|BASHOPTS|SHELLOPTS|BASH_VERSINFO|RANDOM|SRANDOM|SECONDS|LINENO|BASHPID|GROUPS)$/
+  /^(?:UID|EUID|PPID|BASHOPTS|SHELLOPTS|BASH_VERSINFO|RANDOM|SRANDOM|SECONDS|LINENO|BASHPID|GROUPS|OPTIND)$/
 
 /** What no shell, and no container, takes as it is. */
 function unwritable(steps: readonly ExportableStep[]): readonly Finding[] {

@@ -1,3 +1,4 @@
+import { shmResource } from '../container-step.ts'
 import type { ExportableStep } from '../exportable-workflow.ts'
 
 const factors: Readonly<Record<string, number>> = {
@@ -20,7 +21,7 @@ export function largestRequests(steps: readonly Pick<ExportableStep, 'resources'
   const requests: Record<string, string> = {}
   for (const { resources } of steps) {
     for (const [name, amount] of Object.entries(resources.requests ?? {})) {
-      if (name !== 'shm' && quantity(amount) > quantity(requests[name] ?? '0')) requests[name] = amount
+      if (name !== shmResource && quantity(amount) > quantity(requests[name] ?? '0')) requests[name] = amount
     }
   }
   return Object.keys(requests).length > 0 ? { computeResources: { requests } } : {}

@@ -152,3 +152,17 @@ test('two texts never share a name, and every name is a DNS label', () => {
     ),
   )
 })
+
+test('memory for /dev/shm is a volume, and no resource that a node would have to have', () => {
+  const resources = { requests: { cpu: '1', 'ci-operator.openshift.io/shm': '2G' } }
+  const { tasks, finally: teardown } = specOf(notingWorkflow({ pre1: { resources }, post1: { resources } }))
+  for (const task of [...tasks, ...teardown]) {
+    const { taskSpec } = task as unknown as { taskSpec: { volumes: unknown; steps: { computeResources?: unknown }[] } }
+    const number = task.name === 'post' ? '002' : '001'
+    assert.deepEqual(taskSpec.volumes, [{ name: `shm-${number}`, emptyDir: { medium: 'Memory', sizeLimit: '2G' } }])
+    assert.deepEqual(
+      taskSpec.steps.flatMap(({ computeResources }) => computeResources ?? []),
+      [{ requests: { cpu: '1' } }],
+    )
+  }
+})
