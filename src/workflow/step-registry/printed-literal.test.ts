@@ -33,6 +33,17 @@ test('what is empty is left out, and resources never are', () => {
   )
 })
 
+test('of a parameter an empty default is a value, an empty text about it is nothing', () => {
+  const env = [{ name: 'X', default: '', documentation: '' }]
+  const credentials = [{ namespace: 'ns', name: 's', mount_path: '/a', bundle: '' }]
+  assert.deepEqual(printedStep({ as: 's', commands: '', env, credentials }), {
+    as: 's',
+    resources: {},
+    credentials: [{ namespace: 'ns', name: 's', mount_path: '/a' }],
+    env: [{ name: 'X', default: '' }],
+  })
+})
+
 test('a switch that is set to false is printed, one that is not set is not', () => {
   const steps = {
     allow_skip_on_success: false,

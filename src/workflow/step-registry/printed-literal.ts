@@ -42,9 +42,17 @@ function inOrder(order: readonly string[], fields: Printed): Printed {
   return { ...omitEmpty(Object.fromEntries(entries), ['resources', 'dnsConfig']) }
 }
 
+/** Of lists of structs: the fields that Go prints also where they are empty. */
+const keptInItems: Readonly<Record<string, readonly string[]>> = {
+  env: ['name', 'default'],
+  credentials: ['mount_path'],
+}
+
 function printedField(name: string, value: unknown): unknown {
   if (name === 'nested_podman') return value || undefined
   if (name === 'resources') return omitEmpty((value ?? {}) as Printed)
+  const kept = keptInItems[name]
+  if (kept !== undefined) return (value as readonly Printed[] | undefined)?.map((item) => omitEmpty(item, kept))
   if (name === 'leases') return (value as LiteralStep['leases'])?.map(printedLease)
   if (name === 'dnsConfig' && value !== undefined) return omitEmpty(value as Printed)
   return (name === 'timeout' || name === 'grace_period') && value !== undefined ? printedDuration(value) : value
