@@ -93,6 +93,25 @@ test('who only reads while a copy is out sees what was there before', async (t) 
   assert.deepEqual(await readdir(path), ['half'])
 })
 
+test('what is no copy of a step is neither taken nor removed, whatever a file beside it names', async (t) => {
+  for (const marked of ['', '.', 'state/', 'journal', '../elsewhere', 'state/../../elsewhere']) {
+    const { root, path } = await place(t)
+    const run = join(root, 'run')
+    await mkdir(join(run, 'state'), { recursive: true })
+    await rename(path, join(run, 'shared'))
+    await mkdir(join(root, 'elsewhere'))
+    for (const file of ['elsewhere/theirs', 'run/journal', 'run/state/kept', 'run/shared/kept']) {
+      await writeFile(join(root, file), 'x')
+    }
+    await writeFile(join(run, 'shared.out'), marked)
+    await new SharedDirectory(join(run, 'shared')).snapshot(join(root, 'copy'))
+    assert.deepEqual(await readdir(join(root, 'copy')), ['kept'], marked)
+    assert.deepEqual(await readdir(join(root, 'elsewhere')), ['theirs'], marked)
+    assert.deepEqual((await readdir(run)).sort(), ['journal', 'shared', 'state'], marked)
+    assert.deepEqual(await readdir(join(run, 'state')), ['kept'], marked)
+  }
+})
+
 test('a copy that is gone changes nothing', async (t) => {
   const { path, copy, root } = await place(t)
   await writeFile(join(path, 'kept'), 'x')

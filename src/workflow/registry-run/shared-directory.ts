@@ -3,6 +3,7 @@ import {
   chmod,
   constants,
   copyFile,
+  type FileHandle,
   link,
   lstat,
   mkdir,
@@ -17,6 +18,7 @@ import { dirname, join } from 'node:path'
 import { hasSystemCode } from '../../errors/known-error.ts'
 import { mapConcurrently } from '../../host/concurrency.ts'
 import { diskError } from '../../store/disk.ts'
+import { ifThere } from '../../store/presence.ts'
 import { writeStaged } from '../../store/staged-write.ts'
 import { removeTree } from './tree-removal.ts'
 
@@ -56,7 +58,7 @@ export class SharedDirectory {
     return this.#inTurn(async () => {
       await this.#settle()
       await copyFlat(this.path, copy)
-      await writeStaged(this.#marker, (file) => file.writeFile(copy.slice(this.#root.length + 1)), 0o600)
+      await writeStaged(this.#marker, (file) => writeMarker(file, copy.slice(this.#root.length + 1)), 0o600)
       this.#lent = copy
     })
   }
@@ -88,12 +90,13 @@ export class SharedDirectory {
   }
 
   async #settle(): Promise<void> {
-    try {
-      const copy = join(this.#root, await readFile(this.#marker, 'utf8'))
+    const marked = await ifThere(readFile(this.#marker, 'utf8'))
+    if (marked === undefined) return
+    const copy = join(this.#root, marked)
+    // What it names is removed in the end: nothing but a copy may be, whatever a power cut or another machine has left there.
+    if (isCopyOf(copy, this.#root)) {
       await this.#replace(copy)
       await removeTree(copy)
-    } catch (error) {
-      if (!hasSystemCode(error, 'ENOENT')) throw error
     }
     await rm(this.#marker, { force: true })
   }
@@ -121,6 +124,18 @@ export class SharedDirectory {
     this.#last = result.catch(() => undefined)
     return result
   }
+}
+
+/** Flushed as the copy is: one without bytes would name none. */
+async function writeMarker(file: FileHandle, text: string): Promise<void> {
+  await file.writeFile(text)
+  await file.datasync()
+}
+
+/** Copies of steps lie below their state (`attemptPlaces`). */
+function isCopyOf(copy: string, root: string): boolean {
+  const states = join(root, 'state/')
+  return copy.startsWith(states) && copy !== states
 }
 
 type CopyState = 'there' | 'absent' | 'no directory'
