@@ -20,6 +20,11 @@ export function readClusterProfiles(
     return undefined
   }
   const { cluster_profiles: items } = (read.value ?? {}) as { cluster_profiles?: unknown }
+  if (items !== undefined && items !== null && !Array.isArray(items)) {
+    const summary = `unmarshal file ${file}: json: cannot unmarshal ${typeof items} into field cluster_profiles of type list`
+    findings.push(finding({ id: 'steps.field', severity: 'error', summary, where: { file, line: 1, column: 1 } }))
+    return undefined
+  }
   const profiles = new Map<string, ClusterProfile>()
   for (const item of Array.isArray(items) ? items : []) {
     const entries = printedFields.flatMap((field) => {

@@ -56,13 +56,32 @@ test('every fault of every file is told at once, with its place', async (t) => {
     `a/c/a-c-ref.yaml:8:3: ${failed('a/c/a-c-ref.yaml')}: error converting YAML to JSON: yaml: line 8: key "as" already set in map`,
     `a/d/a-d-chain.yaml:3:3: ${failed('a/d/a-d-chain.yaml')}: ${json}: cannot unmarshal number into field chain.steps of type list`,
     'a/d/a-d-ref.yaml:2:3: name of reference in file a/d/a-d-ref.yaml should be a-d',
-    'a/d/a-d-workflow.yaml:4:5: workflows cannot contain other workflows',
+    `a/d/a-d-workflow.yaml:4:5: ${failed('a/d/a-d-workflow.yaml')}: workflows cannot contain other workflows`,
     'a/d/a-d-x-ref.yaml:2:3: filename a-d-x-ref.yaml does not match name of reference; filename should be a-d-ref.yaml',
     'a/d/a-d.txt:1:1: invalid file name: a/d/a-d.txt',
     'a/d/a-x-ref.yaml:1:1: file a/d/a-x-ref.yaml has incorrect prefix. Prefix should be a-d',
-    'a/e/a-e-ref.yaml:3:3: reference a-e has invalid command file path; command should be set to a-e-commands (with an optional extension like .sh)',
+    `a/e/a-e-ref.yaml:3:3: ${failed('a/e/a-e-ref.yaml')}: reference a-e has invalid command file path; command should be set to a-e-commands (with an optional extension like .sh)`,
     `a/f/a-f-ref.yaml:3:3: ${failed('a/f/a-f-ref.yaml')}: open a/f/a-f-commands.py: no such file or directory`,
   ])
+})
+
+test('what is no file, and what stands where it means nothing, is told as ci-tools tells it', async (t) => {
+  const { faults } = await load(t, {
+    'a/a-ref.yaml': 'ref:\n  as: a\n  commands: a-commands.sh\n',
+    'a/a-commands.sh/README.md': '',
+    'a/VERSION': '1',
+    'b/b-observer.yaml': 'observer:\n  name: b\n  commands: run.sh\n',
+    'cluster-profiles/cluster-profiles-config.yaml': 'cluster_profiles: aws\n',
+  })
+  assert.deepEqual(
+    faults.map((line) => line.replace(/\/\S+(?=\/cluster-profiles\/)/, '')),
+    [
+      'a/VERSION:1:1: file a/VERSION has incorrect prefix. Prefix should be a',
+      'a/a-ref.yaml:3:3: failed to load registry file a/a-ref.yaml: read a/a-commands.sh: is a directory',
+      'b/b-observer.yaml:3:3: observer b has invalid command file path; command should be set to b-commands (with an optional extension like .sh)',
+      'cluster-profiles/cluster-profiles-config.yaml:1:1: unmarshal file /cluster-profiles/cluster-profiles-config.yaml: json: cannot unmarshal string into field cluster_profiles of type list',
+    ],
+  )
 })
 
 test('without scripts, commands stays the name of the file and nothing is missing', async (t) => {

@@ -2,6 +2,7 @@
  * A step registry from its directory: strict, every fault at once with its place, in the words of ci-tools
  * (openshift/ci-tools: pkg/load/load.go `Registry`), which stops at the first.
  */
+import { statSync } from 'node:fs'
 import { basename, dirname, extname, join, relative } from 'node:path'
 import { type Finding, finding } from '../../errors/finding.ts'
 import { readClusterProfiles } from './cluster-profiles.ts'
@@ -80,7 +81,7 @@ export function loadRegistry(root: string, options: LoadRegistryOptions = {}): R
 const suffix = /-(ref|chain|workflow|observer)\.yaml$/
 
 function loadFile({ path, name, folders }: ListedFile, loading: Loading): void {
-  if (extname(name) === '.md' || name === 'OWNERS' || name === 'VERSION') return
+  if (extname(name) === '.md' || name === 'OWNERS') return
   const prefix = loading.options.flat ? undefined : folders.join('-') || '.'
   const tell = (id: string, summary: string) => loading.findings.push(fault({ id, summary, path }))
   if (prefix !== undefined && !name.startsWith(prefix)) {
@@ -89,12 +90,13 @@ function loadFile({ path, name, folders }: ListedFile, loading: Loading): void {
   }
   const [, kind] = suffix.exec(name) ?? []
   if (kind === undefined) {
-    if (name.endsWith('.metadata.json') || name.endsWith(`-commands${extname(name)}`)) return
+    // VERSION is what a ConfigMap of the whole is stamped with.
+    if (name === 'VERSION' || name.endsWith('.metadata.json') || name.endsWith(`-commands${extname(name)}`)) return
     tell('steps.file-name', `invalid file name: ${shown(path, loading)}`)
     return
   }
   const text = readMaybeGzip(path)
-  const failed = `failed to load registry file ${shown(path, loading)}`
+  const failed = failedToLoad(path, loading)
   if (text === undefined) tell('steps.unreadable', `${failed}: cannot be read`)
   else if (text.includes('\ufffd') && !isUtf8File(path)) {
     tell('steps.yaml', `${failed}: error converting YAML to JSON: yaml: invalid UTF-8`)
@@ -103,7 +105,7 @@ function loadFile({ path, name, folders }: ListedFile, loading: Loading): void {
 
 function loadYaml(opened: Opened, loading: Loading): void {
   const { path, kind, text } = opened
-  const failed = `failed to load registry file ${shown(path, loading)}`
+  const failed = failedToLoad(path, loading)
   const tell = (id: string, message: string, place: YamlPlace) =>
     loading.findings.push(fault({ id, summary: `${failed}: ${message}`, path, place }))
   const read = readYaml(text)
@@ -153,7 +155,10 @@ function register(body: Body, opened: Opened, loading: Loading): void {
   } else if (kind === 'workflow') {
     const steps = splitConfiguration((body.steps ?? {}) as RawSteps)
     if (steps.workflow === undefined) loading.workflows.set(name, { ...registered, steps })
-    else tell('steps.nested-workflow', 'workflows cannot contain other workflows', [kind, 'steps', 'workflow'])
+    else {
+      const words = `${failedToLoad(path, loading)}: workflows cannot contain other workflows`
+      tell('steps.nested-workflow', words, [kind, 'steps', 'workflow'])
+    }
   } else {
     registerScript(body, { ...opened, name }, loading)
   }
@@ -169,20 +174,27 @@ function registerScript(body: Body, opened: Opened, loading: Loading): void {
   const wanted = `${prefix}-commands`
   if (prefix !== undefined && file !== `${wanted}${extname(file)}`) {
     const words = `${nouns[kind]} ${name} has invalid command file path; command should be set to ${wanted}`
-    tell('steps.script-name', `${words} (with an optional extension like .sh)`)
+    const begin = kind === 'ref' ? `${failedToLoad(path, loading)}: ` : ''
+    tell('steps.script-name', `${begin}${words} (with an optional extension like .sh)`)
     return
   }
   const script = join(dirname(path), file)
   const commands = loading.options.withoutScripts ? file : readMaybeGzip(script)
   if (commands === undefined) {
-    const words = `failed to load registry file ${shown(path, loading)}: open ${shown(script, loading)}`
-    tell('steps.script-absent', `${words}: no such file or directory`)
+    const isFolder = statSync(script, { throwIfNoEntry: false })?.isDirectory() === true
+    const why = isFolder ? `read ${shown(script, loading)}: is a directory` : undefined
+    const words = why ?? `open ${shown(script, loading)}: no such file or directory`
+    tell('steps.script-absent', `${failedToLoad(path, loading)}: ${words}`)
     return
   }
   const registered = { name, file: path, script, ...(documentation !== undefined && { documentation }) }
   const value = { ...rest, commands }
   if (kind === 'ref') loading.references.set(name, { ...registered, step: value as LiteralStep })
   else loading.observers.set(name, { ...registered, observer: value as Observer })
+}
+
+function failedToLoad(path: string, loading: Loading): string {
+  return `failed to load registry file ${shown(path, loading)}`
 }
 
 function shown(path: string, { root }: Loading): string {
