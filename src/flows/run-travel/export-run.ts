@@ -6,6 +6,7 @@ import { type TarEntry, tarFile, writeTar } from '../../archive/tar/ustar.ts'
 import { KnownError } from '../../errors/known-error.ts'
 import type { Clock } from '../../host/clock.ts'
 import { acquireLock } from '../../host/lock.ts'
+import { ifThere } from '../../store/presence.ts'
 import { writeStaged } from '../../store/staged-write.ts'
 import { openJournal } from '../../workflow/journal-file.ts'
 import type { RunDirectory } from '../../workflow/run-directory.ts'
@@ -60,7 +61,8 @@ export async function exportRun(directory: RunDirectory, options: ExportOptions)
 
 async function writeRunFile(directory: RunDirectory, { file, passphrase }: ExportOptions): Promise<ExportedRun> {
   const leftOut: string[] = []
-  const names = (await listFiles(directory.root, '', leftOut)).filter((name) => !isLeftBehind(name))
+  const copy = await copyThatIsOut(directory)
+  const names = (await listFiles(directory.root, '', leftOut)).filter((name) => !isOfAttempt(name, copy))
   const secrets = await secretsOf(directory)
   const secretNames = Object.keys(secrets).filter((name) => !name.startsWith('.'))
   const entries: RunFileEntry[] = []
@@ -88,8 +90,18 @@ async function writeRunFile(directory: RunDirectory, { file, passphrase }: Expor
     missingSecrets: passphrase === undefined ? secretNames : [],
     sealedSecrets: passphrase === undefined ? [] : secretNames,
     leftOut,
-    hasShared: names.some((name) => name.startsWith('shared/')),
+    hasShared: names.some((name) => name.startsWith('shared/') || name.startsWith('state/')),
   }
+}
+
+/** What a step that was interrupted has of SHARED_DIR: the next session takes it over, on the other side too. */
+function copyThatIsOut({ shared }: RunDirectory): Promise<string | undefined> {
+  return ifThere(readFile(`${shared}.out`, 'utf8'))
+}
+
+/** What else attempts have left is for nobody, and perhaps a login. */
+function isOfAttempt(name: string, copy: string | undefined): boolean {
+  return name.startsWith('state/') && (copy === undefined || !name.startsWith(`${copy}/`))
 }
 
 async function writeArchive(

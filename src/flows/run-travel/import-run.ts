@@ -3,7 +3,7 @@ import { createReadStream } from 'node:fs'
 import { type FileHandle, mkdir, open, rename, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { scanTar, type TarScanEntry } from '../../archive/tar/tar-scan.ts'
-import { KnownError } from '../../errors/known-error.ts'
+import { hasSystemCode, KnownError } from '../../errors/known-error.ts'
 import type { Clock } from '../../host/clock.ts'
 import { diskError } from '../../store/disk.ts'
 import { isTaken, isThere } from '../../store/presence.ts'
@@ -50,7 +50,7 @@ const maxManifestBytes = 64 * 1024 * 1024
 /**
  * Takes a run out of its file. Nothing of it is to be seen before every byte is proven.
  *
- * @throws KnownError RUN_FILE_INVALID, USAGE for a secret that the run has not, RUN_EXISTS, DISK_FULL, FILE_UNREADABLE
+ * @throws KnownError RUN_FILE_INVALID, JOURNAL_NEWER, USAGE for a secret that the run has not, RUN_EXISTS, DISK_FULL, FILE_UNREADABLE
  */
 export async function importRun(file: string, options: ImportOptions): Promise<ImportedRun> {
   const digest = await digestOf(file)
@@ -67,15 +67,19 @@ export async function importRun(file: string, options: ImportOptions): Promise<I
   }
   const staged = runDirectory(options.runs, `.${manifest.run}.new`)
   await rm(staged.root, { recursive: true, force: true })
+  await mkdir(staged.root, { recursive: true, mode: 0o700 })
   try {
     await unpack(file, { manifest, places, staged })
     const missingSecrets = await keepSecrets({ manifest, staged, options })
-    const hasSides = await noteImport(staged, { host: manifest.host, digest, clock: options.clock })
+    const hasSides = await noteImport(staged, { manifest, file, digest, clock: options.clock })
     await rename(staged.root, target.root)
     const { workflow, host: from, entries } = manifest
     return { directory: target, workflow, from, digest, files: entries.length, hasSides, missingSecrets }
   } catch (error) {
     await rm(staged.root, { recursive: true, force: true })
+    if (hasSystemCode(error, 'EEXIST', 'EISDIR', 'ERR_FS_EISDIR', 'ENOTDIR', 'ENAMETOOLONG')) {
+      throw invalidRunFile(file, `what it lists cannot be in one directory: ${error.message.split(',')[0]}`)
+    }
     throw diskError(error, staged.root)
   }
 }
@@ -130,7 +134,7 @@ interface Unpacking extends Contents {
 async function unpack(file: string, { manifest, places, staged }: Unpacking): Promise<void> {
   const source = await open(file, 'r')
   try {
-    for (const directory of [staged.root, staged.shared, staged.undoInbox]) {
+    for (const directory of [staged.shared, staged.undoInbox]) {
       await mkdir(directory, { recursive: true, mode: 0o700 })
     }
     for (const entry of manifest.entries) {
@@ -199,14 +203,19 @@ async function readText(path: string): Promise<string> {
 }
 
 interface Origin {
-  readonly host: string
+  readonly manifest: RunManifest
+  readonly file: string
   readonly digest: string
   readonly clock: Clock
 }
 
-async function noteImport({ journal: path }: RunDirectory, { host, digest, clock }: Origin): Promise<boolean> {
+async function noteImport(
+  { journal: path }: RunDirectory,
+  { manifest: { run, host }, file, digest, clock }: Origin,
+): Promise<boolean> {
   const journal = await openJournal(path)
   try {
+    if (journal.state.run !== run) throw invalidRunFile(file, `it has no journal of run ${run}`)
     await journal.append({ type: 'run.imported', host, digest }, { at: clock.now() })
     return [...journal.state.steps.values()].some(({ outline }) => outline.where !== undefined)
   } finally {

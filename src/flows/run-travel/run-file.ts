@@ -38,13 +38,21 @@ const RunManifest = z.object({
 })
 export type RunManifest = z.infer<typeof RunManifest>
 
+const Newer = z.object({ format: z.int().min(2) })
+
 export function manifestSum(manifest: Uint8Array | string): string {
   return `${createHash('sha256').update(manifest).digest('hex')}  ${runFileNames.manifest}\n`
 }
 
-/** @throws KnownError RUN_FILE_INVALID */
+/** @throws KnownError RUN_FILE_INVALID, JOURNAL_NEWER */
 export function parseManifest(text: string, file: string): RunManifest {
-  const parsed = RunManifest.safeParse(parsedJson(text))
+  const json = parsedJson(text)
+  const newer = Newer.safeParse(json)
+  if (newer.success) {
+    const { format } = newer.data
+    throw new KnownError('JOURNAL_NEWER', `${file} has format ${format}; this version knows 1`, { details: { format } })
+  }
+  const parsed = RunManifest.safeParse(json)
   if (!parsed.success)
     throw invalidRunFile(file, `its list of contents is not as it should be: ${z.prettifyError(parsed.error)}`)
   const wrong = parsed.data.entries.find(({ name }) => !isPlainPath(name))
@@ -63,8 +71,11 @@ function isPlainPath(name: string): boolean {
   return isOrdinary && !isLeftBehind(name)
 }
 
-/** What stays where it is: the lock, secrets (they travel sealed), content that travels in archives, a lab with its passwords. */
+/**
+ * What stays where it is: the lock, secrets (they travel sealed), content that travels in archives, a lab with its passwords, the
+ * home of scripts with their logins.
+ */
 export function isLeftBehind(name: string): boolean {
   const [top = ''] = name.split('/')
-  return /^(?:lock(?:\..*)?|secrets|work|lab|.*\.reserve|.*\.new)$/.test(top)
+  return /^(?:lock(?:\..*)?|secrets|work|lab|home|.*\.reserve|.*\.new)$/.test(top)
 }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
-import { cp, readdir, readFile, writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import { cp, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
 import { type TestContext, test } from 'node:test'
 import fc from 'fast-check'
 import { z } from 'zod'
@@ -135,6 +135,25 @@ test('a run of many files, and of one that is large, arrives as it left', async 
   const arrived = runDirectory(there, id).shared
   assert.deepEqual((await readdir(arrived)).sort(), (await readdir(shared)).sort())
   assert.ok(large.equals(await readFile(join(arrived, 'large'))))
+})
+
+test('what scripts have in their home, and attempts in their directories, does not travel; a copy of SHARED_DIR that is out does', async (t) => {
+  const { here, there, file } = await atTheGap(t)
+  const { root } = runDirectory(here, id)
+  for (const path of ['home/.docker/config.json', 'state/load/1/pull-secret.json', 'state/load/2/shared/kubeconfig']) {
+    await mkdir(dirname(join(root, path)), { recursive: true })
+    await writeFile(join(root, path), password)
+  }
+  const stateHere = async () => (await readdir(join(runDirectory(there, id).root, 'state', 'load'))).sort()
+  await rm(join(root, 'shared', 'note'))
+  const bare = await exportRun(runDirectory(here, id), { clock: systemClock, file })
+  assert.ok(!(await readFile(file)).includes(password))
+  assert.equal(bare.hasShared, false)
+  await writeFile(join(root, 'shared.out'), 'state/load/2/shared')
+  const exported = await exportRun(runDirectory(here, id), { clock: systemClock, file })
+  assert.equal(exported.hasShared, true)
+  await importRun(file, { clock: systemClock, runs: there })
+  assert.deepEqual(await stateHere(), ['2'])
 })
 
 test('a run that is there already is not touched', async (t) => {
