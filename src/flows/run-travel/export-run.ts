@@ -62,7 +62,9 @@ export async function exportRun(directory: RunDirectory, options: ExportOptions)
 async function writeRunFile(directory: RunDirectory, { file, passphrase }: ExportOptions): Promise<ExportedRun> {
   const leftOut: string[] = []
   const copy = await copyThatIsOut(directory)
-  const names = (await listFiles(directory.root, '', leftOut)).filter((name) => !isOfAttempt(name, copy))
+  const names = (await listFiles(directory.root, '', leftOut)).filter(
+    (name) => !isOfAttempt(name, copy) && join(directory.root, name) !== file,
+  )
   const secrets = await secretsOf(directory)
   const secretNames = Object.keys(secrets).filter((name) => !name.startsWith('.'))
   const entries: RunFileEntry[] = []

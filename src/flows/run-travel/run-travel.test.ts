@@ -156,6 +156,16 @@ test('what scripts have in their home, and attempts in their directories, does n
   assert.deepEqual(await stateHere(), ['2'])
 })
 
+test('a file within the run does not hold the one that it takes the place of', async (t) => {
+  const { here } = await atTheGap(t)
+  const file = join(runDirectory(here, id).root, 'run.tar')
+  const [first, again] = [
+    await exportRun(runDirectory(here, id), { clock: systemClock, file }),
+    await exportRun(runDirectory(here, id), { clock: systemClock, file }),
+  ]
+  assert.equal(again.files, first.files)
+})
+
 test('a run that is there already is not touched', async (t) => {
   const { here, file } = await atTheGap(t)
   await exportRun(runDirectory(here, id), { clock: systemClock, file })
