@@ -8,6 +8,8 @@ import { createInterface } from 'node:readline'
 import { type TestContext, test } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { isAlive } from '../../src/host/processes.ts'
+import { namespaceName } from '../../src/provision/lab/lab-plan.ts'
+import { must } from '../../src/provision/lab/lab-programs.ts'
 import { remainsOfLab } from '../../src/provision/lab/lab-status.ts'
 import { openLab } from '../../src/provision/lab/open-lab.ts'
 import { evidenceSince } from '../../src/provision/lab/packet-counters.ts'
@@ -120,6 +122,19 @@ test('a lab whose directory was removed by hand is completed as it was', async (
   assert.deepEqual((await again.makeNetwork({ record })).addresses, addresses)
   const [outside = ''] = addresses.connected
   assert.equal((await runOn(again, 'bastion', connect(outside, 1))).text, 'ECONNREFUSED\n')
+})
+
+test('a namespace that has the name of a site and was made by somebody else is neither used nor recorded', async (t) => {
+  if (!canHaveLab(t)) return
+  const { lab, record, records } = await testLab(t)
+  const name = namespaceName(lab.settings.plan.id, 'bastion')
+  await must(labHost, ['ip', 'netns', 'add', name])
+  t.after(() => must(labHost, ['ip', 'netns', 'delete', name]))
+  await assert.rejects(lab.makeNetwork({ record }), {
+    code: 'LAB_FAILED',
+    message: `The network namespace ${name} is there, and no lab made it`,
+  })
+  assert.ok(!JSON.stringify(records).includes(name))
 })
 
 const request = (url: string, ...options: string[]) => [

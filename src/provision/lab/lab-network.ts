@@ -1,4 +1,5 @@
 /** The network of a lab: three namespaces, two cables, and a third cable that leads nowhere. */
+import { KnownError } from '../../errors/known-error.ts'
 import type { Site } from '../../journal/events.ts'
 import { type Making, sites } from '../provider.ts'
 import { configure, hasDevice, makeCable } from './cables.ts'
@@ -6,13 +7,15 @@ import { labAddresses } from './lab-addresses.ts'
 import { hostsFiles, type LabPlan, labNames, namespaceName } from './lab-plan.ts'
 import { attempt, type LabHost, must } from './lab-programs.ts'
 import type { LabUndo } from './lab-undo.ts'
-import { inNamespace, makeNamespace } from './namespaces.ts'
+import { inNamespace, makeNamespace, remainsOfNamespace } from './namespaces.ts'
 import { bastionRules, closedRules, frameRules } from './packet-rules.ts'
 
+/** @throws KnownError LAB_FAILED, also where a namespace of that name is somebody else's */
 export async function makeLabNetwork(host: LabHost, plan: LabPlan, making: Making): Promise<void> {
   for (const site of sites) {
     making.signal?.throwIfAborted()
     const name = namespaceName(plan.id, site)
+    await refuseForeign(name)
     await making.record({ kind: 'lab-namespace', lab: plan.id, name } satisfies LabUndo)
     await makeNamespace(host, name, siteFiles(plan, site))
   }
@@ -39,6 +42,15 @@ export async function makeLabNetwork(host: LabHost, plan: LabPlan, making: Makin
   )
   await setRules(host, bastion, { chain: framesChain, rules: frameRules('closed0', addresses.closedNetwork) })
   await makeNowhere(host, closed, addresses.closedNetwork)
+}
+
+/** One of a lab has files of its own before it is there. Before the record: what it names is removed with all that runs in it. */
+async function refuseForeign(name: string): Promise<void> {
+  const [first, ...more] = await remainsOfNamespace(name)
+  if (first?.startsWith('/run/') !== true || more.length > 0) return
+  throw new KnownError('LAB_FAILED', `The network namespace ${name} is there, and no lab made it`, {
+    hint: `Look at what is in it (ip netns pids ${name}), and remove it where nobody needs it: ip netns delete ${name}.`,
+  })
 }
 
 /** Of /etc, as each site sees it: names from one file and from nobody that runs on this machine. */
