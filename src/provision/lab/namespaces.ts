@@ -1,6 +1,7 @@
 /** Network namespaces of a lab, by `ip` (ip-netns(8)). Each function completes what is there already. */
 import { mkdir, rm, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
+import { KnownError } from '../../errors/known-error.ts'
 import { signalProcess } from '../../host/processes.ts'
 import { isTaken } from '../../store/presence.ts'
 import { attempt, type LabHost, must } from './lab-programs.ts'
@@ -8,6 +9,9 @@ import { attempt, type LabHost, must } from './lab-programs.ts'
 const namespaceFolder = '/run/netns'
 /** What is here stands in for /etc/… for programs that `ip netns exec` starts (ip-netns(8)). */
 const filesFolder = '/etc/netns'
+
+/** How long a process has to be gone after SIGKILL, in milliseconds. */
+const patienceMs = 3000
 
 /**
  * A namespace with its own loopback, and files of its own in place of those of /etc; with a path of two parts, of a folder
@@ -42,7 +46,11 @@ export function inNamespace(name: string, argv: readonly string[], ip = 'ip'): r
   return [ip, 'netns', 'exec', name, ...argv]
 }
 
-/** Ends every process in it first: a namespace lives as long as a process does. True where there was anything. */
+/**
+ * Ends every process in it first: a namespace lives as long as a process does. True where there was anything.
+ *
+ * @throws KnownError LAB_FAILED where one does not end although it must: it waits for a disk or a driver
+ */
 export async function removeNamespace(host: LabHost, name: string): Promise<boolean> {
   const wasThere = await remainsOfNamespace(name)
   if (await isTaken(join(namespaceFolder, name))) {
@@ -63,9 +71,13 @@ export async function processesIn(host: LabHost, name: string): Promise<readonly
 
 async function endProcesses(host: LabHost, name: string): Promise<void> {
   // Who is being ended may start another: until there is none.
-  for (let round = 0; round < 100; round += 1) {
+  const patienceEnds = host.clock.now() + patienceMs
+  for (;;) {
     const pids = (await processesIn(host, name)) ?? []
     if (pids.length === 0) return
+    if (host.clock.now() >= patienceEnds) {
+      throw new KnownError('LAB_FAILED', `What runs in ${name} does not end: process ${pids.join(', ')}`)
+    }
     for (const pid of pids) signalProcess(pid, 'SIGKILL')
     await host.clock.sleep(10)
   }
