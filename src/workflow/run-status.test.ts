@@ -45,4 +45,8 @@ test('a run that was exported is elsewhere, until it is imported again', () => {
   const away = [begun(), ended('gap'), { type: 'run.exported', file: '/f' } as const]
   assert.equal(runStatus(stateOf(...away), false), 'exported')
   assert.equal(runStatus(stateOf(...away, { type: 'run.imported', host: 'h', digest: 'd' }), false), 'gap')
+  const cutOff = [begun(), { type: 'run.exported', file: '/f' } as const]
+  assert.equal(runStatus(stateOf(...cutOff), false), 'exported')
+  assert.equal(runStatus(stateOf(...cutOff, begun('teardown')), false), 'exported')
+  assert.equal(runStatus(stateOf(...cutOff, begun()), false), 'interrupted')
 })

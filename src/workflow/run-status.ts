@@ -18,10 +18,11 @@ export type RunStatus =
 /** @param isHeld whether a process is at work on it now */
 export function runStatus(state: RunState, isHeld: boolean): RunStatus {
   const { session } = state
-  if (session === undefined) return isHeld ? 'running' : 'new'
   if (isHeld) return 'running'
-  if (session.endedAt === undefined) return 'interrupted'
+  // Also where its last session was cut off: it is the other side that goes on.
   if (state.exportedTo !== undefined) return 'exported'
+  if (session === undefined) return 'new'
+  if (session.endedAt === undefined) return 'interrupted'
   const { outcome = 'interrupted', asked } = session
   if (asked[0] !== teardownWord || outcome !== 'succeeded') return outcome
   if (isTakenDown(state)) return 'taken-down'
