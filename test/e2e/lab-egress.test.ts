@@ -108,3 +108,19 @@ test('frames are counted on a cable that was made again, too', async (t) => {
   assert.ok(evidence.isProven)
   assert.deepEqual(evidence.tried, [{ address: '9.9.9.1', protocol: 'arp', packets: 1 }])
 })
+
+test('what is tried over IPv6 is counted also where the closed site was without', async (t) => {
+  if (!canHaveLab(t)) return
+  const { lab, record } = await testLab(t)
+  await lab.makeNetwork({ record })
+  const off = 'for one in all default; do echo 1 > /proc/sys/net/ipv6/conf/$one/disable_ipv6; done'
+  assert.equal((await runOn(lab, 'closed', ['sh', '-ec', off])).status, 0)
+  await lab.makeNetwork({ record })
+  assert.equal((await runOn(lab, 'closed', connection('2001:db8::1', 443))).status, 0)
+  const evidence = await lab.evidence()
+  assert.ok(evidence.isProven)
+  assert.deepEqual(
+    evidence.tried.map(({ address }) => address),
+    ['2001:db8::1'],
+  )
+})

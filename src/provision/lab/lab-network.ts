@@ -26,7 +26,8 @@ export async function makeLabNetwork(host: LabHost, plan: LabPlan, making: Makin
     namespaceName(plan.id, 'closed'),
   ]
   const at = (address: string) => `${address}/${addresses.prefixLength}`
-  await turnOffRouting(host, bastion)
+  await turnOff(host, bastion, routing)
+  await turnOff(host, closed, withoutIpv6)
   // Counted before there is anywhere to go.
   await setRules(host, bastion, { chain: ['inet', 'sallyport', 'prerouting'], rules: bastionRules })
   await setRules(host, closed, { chain: ['inet', 'sallyport', 'output'], rules: closedRules(addresses.closedNetwork) })
@@ -71,9 +72,14 @@ const nodeFiles = {
   'docker/.keep': '',
 }
 
-async function turnOffRouting(host: LabHost, namespace: string): Promise<void> {
-  const settings = ['ipv4/ip_forward', 'ipv6/conf/all/forwarding'].map((name) => `/proc/sys/net/${name}`)
-  const script = settings.map((file) => `[ ! -e ${file} ] || echo 0 > ${file}`).join('\n')
+const routing = ['ipv4/ip_forward', 'ipv6/conf/all/forwarding']
+/** A machine may hand down to its namespaces that it has none (sysctl net.core.devconf_inherit_init_net): what is not sent is not counted. */
+const withoutIpv6 = ['ipv6/conf/all/disable_ipv6', 'ipv6/conf/default/disable_ipv6']
+
+/** Settings of a namespace, by their paths below /proc/sys/net. */
+async function turnOff(host: LabHost, namespace: string, settings: readonly string[]): Promise<void> {
+  const files = settings.map((name) => `/proc/sys/net/${name}`)
+  const script = files.map((file) => `[ ! -e ${file} ] || echo 0 > ${file}`).join('\n')
   await must(host, inNamespace(namespace, ['/bin/sh', '-ec', script]))
 }
 
