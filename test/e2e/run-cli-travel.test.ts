@@ -41,6 +41,10 @@ test('a run leaves in one file, goes on where it was imported, and not where it 
     assert.match(again.stderr, /error RUN_ELSEWHERE: /)
   }
   assert.match((await cli('run', 'show')).stdout, /^exported: small, run \S+: it goes on where \S+run.tar is imported/)
+  const planned = await cli('plan', ...words)
+  assert.equal(planned.status, 1)
+  assert.match(planned.stdout, /run.tar: two sides must not both go on/)
+  assert.equal((await cli('plan', ...words, '--new')).status, 0)
   await rm(registry, { recursive: true })
   const imported = await cli('run', 'import', 'run.tar', '--runs', 'there', '--digest', digest, '--json')
   assert.equal(imported.status, 0, imported.stderr)

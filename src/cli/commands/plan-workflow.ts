@@ -3,8 +3,10 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import type { Command } from 'commander'
+import { type Finding, finding } from '../../errors/finding.ts'
 import { type OpenedDefinition, openDefinition } from '../../flows/run-definition.ts'
 import { emptyRunState } from '../../journal/fold.ts'
+import type { RunState } from '../../journal/run-state.ts'
 import { writeStaged } from '../../store/staged-write.ts'
 import { InputDigests } from '../../workflow/input-digest.ts'
 import { readRun } from '../../workflow/known-runs.ts'
@@ -72,6 +74,19 @@ async function withShortage(view: PlanView, runs: string): Promise<PlanView> {
   return { ...view, findings: [...view.findings, ...(await diskShortage(runs, view.expected.diskBytes ?? 0))] }
 }
 
+/** `run` refuses to go on with it. */
+function exportedFindings({ run, exportedTo, workflow }: RunState): readonly Finding[] {
+  if (exportedTo === undefined) return []
+  return [
+    finding({
+      id: 'run.exported',
+      severity: 'error',
+      summary: `Run ${run} was exported to ${exportedTo}: two sides must not both go on`,
+      remedy: `Plan it where it was imported. Where it never arrived, sallyport resume ${run} --anyway goes on here, and sallyport run ${workflow} --new begins another.`,
+    }),
+  ]
+}
+
 interface PlanParts {
   readonly opened: OpenedDefinition
   readonly directory: RunDirectory | undefined
@@ -87,11 +102,13 @@ async function planOf({ opened, directory, options, usualMs }: PlanParts): Promi
     ...(teardown !== undefined && { teardown: teardown === 'ask' ? ('never' as const) : teardown }),
   }
   const state = directory === undefined ? emptyRunState() : (await readRun(directory)).state
+  // Before the plan, which goes on with the state in memory.
+  const exported = exportedFindings(state)
   const temporary = directory === undefined ? await mkdtemp(join(tmpdir(), 'sallyport-plan-')) : undefined
   try {
     const store = await openSecretStore(directory?.secrets ?? join(temporary ?? '', 'secrets'), opened.secrets)
     const leaves = await planRun(workflow, state, { request, digests: new InputDigests(store) })
-    const findings = await opened.preflight(request)
+    const findings = [...exported, ...(await opened.preflight(request))]
     return viewPlan(leaves, { opened, run: directory?.id, usualMs, findings })
   } finally {
     if (temporary !== undefined) await rm(temporary, { recursive: true, force: true })

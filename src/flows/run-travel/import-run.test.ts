@@ -14,13 +14,17 @@ const created = { n: 1, at: 1, type: 'run.created', format: 1, run: id, workflow
 const journal = `${JSON.stringify(created)}\n`
 
 /** A run file that is whole, whatever it holds. */
-async function runFile(t: TestContext, files: Readonly<Record<string, string>>, format = 1) {
+async function runFile(
+  t: TestContext,
+  files: Readonly<Record<string, string>>,
+  { format = 1, host = 'there' }: { readonly format?: number; readonly host?: string } = {},
+) {
   const root = await tempDir(t)
   const entries = Object.entries(files).map(([name, text]) => {
     const sha256 = createHash('sha256').update(text).digest('hex')
     return { name, size: Buffer.byteLength(text), sha256, mode: 0o600 }
   })
-  const manifest = JSON.stringify({ format, run: id, workflow: 'w', host: 'there', entries, secrets: [] })
+  const manifest = JSON.stringify({ format, run: id, workflow: 'w', host, entries, secrets: [] })
   const heads = [tarFile(runFileNames.manifest, manifest), tarFile(runFileNames.manifestSum, manifestSum(manifest))]
   const file = join(root, 'run.tar')
   const contents = Object.entries(files).map(([name, text]) => tarFile(name, text))
@@ -53,9 +57,17 @@ test('a file without the journal of its run, or whose names cannot be in one dir
 })
 
 test('the file of a newer version is told as such', async (t) => {
-  const { file, runs } = await runFile(t, { 'journal.jsonl': journal }, 2)
+  const { file, runs } = await runFile(t, { 'journal.jsonl': journal }, { format: 2 })
   await assert.rejects(importRun(file, { clock: systemClock, runs }), {
     code: 'JOURNAL_NEWER',
     message: `${file} has format 2; this version knows 1`,
+  })
+})
+
+test('a machine whose name would write over a terminal is refused', async (t) => {
+  const { file, runs } = await runFile(t, { 'journal.jsonl': journal }, { host: 'there\u001b[2J' })
+  await assert.rejects(importRun(file, { clock: systemClock, runs }), {
+    code: 'RUN_FILE_INVALID',
+    message: /control characters/,
   })
 })

@@ -26,12 +26,15 @@ const RunFileEntry = z.object({
 })
 export type RunFileEntry = z.infer<typeof RunFileEntry>
 
+/** Shown before anything proves it. */
+const Shown = z.string().regex(/^\P{Cc}*$/u, 'it has control characters')
+
 const RunManifest = z.object({
   format: z.literal(1),
   run: z.string().regex(/^\d{8}T\d{6}-[0-9a-f]+$/),
-  workflow: z.string(),
+  workflow: Shown,
   /** The machine that it comes from. */
-  host: z.string(),
+  host: Shown,
   entries: z.array(RunFileEntry),
   /** Names of all that the run made so far, whether they travel or not. */
   secrets: z.array(z.string()),
