@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
-import type { ResolvedStep, ResolvedWorkflow } from '../step-registry/model.ts'
+import { emptyWorkflow, type ResolvedStep, type ResolvedWorkflow } from '../step-registry/model.ts'
 import { exportableFromRegistry } from './exportable-from-registry.ts'
 
 function workflowWith(names: readonly string[]): ResolvedWorkflow {
@@ -12,17 +12,7 @@ function workflowWith(names: readonly string[]): ResolvedWorkflow {
     chainPath: [],
     parameters: [],
   }
-  return {
-    name: 'w',
-    pre: [step],
-    test: [],
-    post: [],
-    observers: [],
-    leases: [],
-    allowSkipOnSuccess: false,
-    allowBestEffortPostSteps: false,
-    dependencyOverrides: {},
-  }
+  return { ...emptyWorkflow('w'), pre: [step] }
 }
 
 test('a variable that bash keeps for itself, or that is no name, is told', () => {

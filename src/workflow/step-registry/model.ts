@@ -128,3 +128,18 @@ export interface ResolvedWorkflow {
   readonly allowBestEffortPostSteps: boolean
   readonly dependencyOverrides: Readonly<Record<string, string>>
 }
+
+/** One without a step. */
+export function emptyWorkflow(name: string): ResolvedWorkflow {
+  return {
+    name,
+    pre: [],
+    test: [],
+    post: [],
+    observers: [],
+    leases: [],
+    allowSkipOnSuccess: false,
+    allowBestEffortPostSteps: false,
+    dependencyOverrides: {},
+  }
+}

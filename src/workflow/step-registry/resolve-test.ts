@@ -1,7 +1,14 @@
 /** A test or a workflow, resolved as ci-operator does, with what its resolver throws away. */
 import { KnownError } from '../../errors/known-error.ts'
 import { faultsOfName } from './faulty-files.ts'
-import { type LiteralStep, type ParameterOrigin, phases, type ResolvedWorkflow, type StepLease } from './model.ts'
+import {
+  emptyWorkflow,
+  type LiteralStep,
+  type ParameterOrigin,
+  phases,
+  type ResolvedWorkflow,
+  type StepLease,
+} from './model.ts'
 import { type ParameterStack, type StackRecord, testRecord } from './parameter-stack.ts'
 import type { Registry, TestConfiguration, TestStep } from './registry.ts'
 import { decideParameters, resolvePhase, type StepResolver, withValue } from './resolve-steps.ts'
@@ -187,17 +194,7 @@ function resolveObserver(name: string, resolver: StepResolver): readonly Literal
 }
 
 function unknownWorkflow(name: string, wanted: string): Resolution {
-  const workflow: ResolvedWorkflow = {
-    name,
-    pre: [],
-    test: [],
-    post: [],
-    observers: [],
-    leases: [],
-    allowSkipOnSuccess: false,
-    allowBestEffortPostSteps: false,
-    dependencyOverrides: {},
-  }
+  const workflow = emptyWorkflow(name)
   const message = `no workflow named ${wanted}`
   return { workflow, configuration: {}, errors: [{ kind: 'dangling', above: [], message, subject: wanted }] }
 }

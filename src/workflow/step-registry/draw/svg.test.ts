@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import type { LiteralStep, ResolvedStep, ResolvedWorkflow } from '../model.ts'
+import { emptyWorkflow, type LiteralStep, type ResolvedStep, type ResolvedWorkflow } from '../model.ts'
 import { drawWorkflow, workflowDrawing } from './draw-workflow.ts'
 import type { DrawnState } from './drawing.ts'
 import { drawSteps } from './svg.ts'
@@ -14,15 +14,8 @@ const step = (as: string, chainPath: readonly string[] = [], more: Partial<Liter
 })
 
 const workflow = (pre: readonly ResolvedStep[], more: Partial<ResolvedWorkflow> = {}): ResolvedWorkflow => ({
-  name: 'w',
+  ...emptyWorkflow('w'),
   pre,
-  test: [],
-  post: [],
-  observers: [],
-  leases: [],
-  allowSkipOnSuccess: false,
-  allowBestEffortPostSteps: false,
-  dependencyOverrides: {},
   ...more,
 })
 
