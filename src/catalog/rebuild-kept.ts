@@ -8,7 +8,7 @@ import { type Digest, hexOf } from '../oci/digest.ts'
 import { digestText } from '../oci/digest-text.ts'
 import { KeptManifest, keptManifest, rawManifest } from '../oci/kept-manifest.ts'
 import { ifThere } from '../store/presence.ts'
-import { writeStaged } from '../store/staged-write.ts'
+import { writeFlushed } from '../store/staged-write.ts'
 import { isIntact, openBlob } from './rebuild-layer.ts'
 
 const Kept = z.object({
@@ -45,11 +45,7 @@ export async function keepImage(
     manifests: manifests.map(keptManifest),
     blobs: [...blobs],
   }
-  const path = join(directory, recordName)
-  await writeStaged(path, async (file) => {
-    await file.writeFile(`${JSON.stringify(kept)}\n`)
-    await file.sync()
-  })
+  await writeFlushed(join(directory, recordName), `${JSON.stringify(kept)}\n`)
   const current = new Set([...blobs].map(hexOf))
   for (const name of await readdir(join(directory, 'blobs')))
     if (!current.has(name)) await rm(join(directory, 'blobs', name), { force: true })

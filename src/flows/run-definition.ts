@@ -12,7 +12,7 @@ import type { Env } from '../host/env.ts'
 import type { Log } from '../host/log.ts'
 import type { Json } from '../journal/events.ts'
 import { ifThere } from '../store/presence.ts'
-import { writeStaged } from '../store/staged-write.ts'
+import { writeFlushed } from '../store/staged-write.ts'
 import type { SessionAim } from '../workflow/aimed-steps.ts'
 import { canonicalJson } from '../workflow/input-digest.ts'
 import type { RunDirectory } from '../workflow/run-directory.ts'
@@ -105,14 +105,7 @@ export function isSameDefinition(one: RunDefinition, other: RunDefinition): bool
 export async function writeDefinition({ definition: path }: RunDirectory, definition: RunDefinition): Promise<void> {
   const text = `${JSON.stringify({ format: 1, ...definition })}\n`
   if ((await ifThere(readFile(path, 'utf8'))) === text) return
-  await writeStaged(
-    path,
-    async (file) => {
-      await file.writeFile(text)
-      await file.sync()
-    },
-    0o600,
-  )
+  await writeFlushed(path, text, 0o600)
 }
 
 /** @throws KnownError RUN_UNKNOWN where there is none, JOURNAL_CORRUPT, JOURNAL_NEWER */

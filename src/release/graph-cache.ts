@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { type Finding, finding } from '../errors/finding.ts'
 import { hasSystemCode, KnownError } from '../errors/known-error.ts'
 import type { Clock } from '../host/clock.ts'
-import { writeStaged } from '../store/staged-write.ts'
+import { writeFlushed } from '../store/staged-write.ts'
 import { canonicalAnswer, describeQuery } from './graph-document.ts'
 import type { GraphQuery, GraphSource } from './graph-source.ts'
 
@@ -33,13 +33,13 @@ export function withGraphCache(source: GraphSource, options: GraphCacheOptions):
       const path = pathOf(options.directory, query)
       try {
         const answer = canonicalAnswer(await source.readAnswer(query, signal), describeQuery(query))
-        await keep(path, answer)
+        await writeFlushed(path, answer)
         return answer
       } catch (error) {
         signal.throwIfAborted()
         if (!(error instanceof KnownError)) throw error
         const kept = await readKept(path)
-        if (error.code === 'GRAPH_CHANNEL_UNKNOWN' && kept === undefined) await keep(path, noReleases)
+        if (error.code === 'GRAPH_CHANNEL_UNKNOWN' && kept === undefined) await writeFlushed(path, noReleases)
         if (error.code !== 'GRAPH_UNAVAILABLE' || kept === undefined) throw error
         if (isEmpty(kept.bytes)) throw unknownThen(query, path)
         options.report(staleFinding(query, error, { path, ageMs: options.clock.now() - kept.writtenAt }))
@@ -81,13 +81,6 @@ function unknownThen({ channel, architecture }: GraphQuery, path: string): Known
 
 function pathOf(directory: string, { channel, architecture }: GraphQuery): string {
   return join(directory, `${architecture}-${channel.replaceAll(/[^\w.-]/g, '_')}.json`)
-}
-
-async function keep(path: string, answer: Uint8Array): Promise<void> {
-  await writeStaged(path, async (file) => {
-    await file.writeFile(answer)
-    await file.sync()
-  })
 }
 
 async function readKept(path: string): Promise<{ readonly bytes: Uint8Array; readonly writtenAt: number } | undefined> {

@@ -30,3 +30,16 @@ export async function writeStaged(
     throw diskError(cause, path)
   }
 }
+
+/**
+ * The same for content that is there, flushed: a reader sees the old or the new, also after a power cut.
+ *
+ * @throws KnownError DISK_FULL
+ */
+export function writeFlushed(path: string, content: string | Uint8Array, mode?: number): Promise<void> {
+  const write = async (file: FileHandle) => {
+    await file.writeFile(content)
+    await file.sync()
+  }
+  return writeStaged(path, write, mode)
+}

@@ -5,7 +5,7 @@ import { KnownError } from '../errors/known-error.ts'
 import { secretBytes } from '../host/random.ts'
 import type { Json } from '../journal/events.ts'
 import { ifThere } from '../store/presence.ts'
-import { writeStaged } from '../store/staged-write.ts'
+import { writeFlushed } from '../store/staged-write.ts'
 
 /** Finds the value of a secret that the run was given by its user; undefined where it has none of this name. */
 export type SecretLookup = (name: string) => Promise<string | undefined>
@@ -25,15 +25,7 @@ export async function openSecretStore(directory: string, lookup: SecretLookup): 
   await mkdir(directory, { recursive: true, mode: 0o700 })
   const pathOf = (name: string) => join(directory, encodeURIComponent(name))
   // The journal names them, so they have to outlast what it outlasts.
-  const write = (path: string, text: string) =>
-    writeStaged(
-      path,
-      async (file) => {
-        await file.writeFile(text)
-        await file.datasync()
-      },
-      0o600,
-    )
+  const write = (path: string, text: string) => writeFlushed(path, text, 0o600)
   const find = async (name: string) => (await ifThere(readFile(pathOf(name), 'utf8'))) ?? (await lookup(name))
   const keyFile = join(directory, '.key')
   const readKey = async () => {

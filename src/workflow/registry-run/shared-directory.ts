@@ -3,7 +3,6 @@ import {
   chmod,
   constants,
   copyFile,
-  type FileHandle,
   link,
   lstat,
   mkdir,
@@ -19,7 +18,7 @@ import { hasSystemCode } from '../../errors/known-error.ts'
 import { mapConcurrently } from '../../host/concurrency.ts'
 import { diskError } from '../../store/disk.ts'
 import { ifThere } from '../../store/presence.ts'
-import { writeStaged } from '../../store/staged-write.ts'
+import { writeFlushed } from '../../store/staged-write.ts'
 import { removeTree } from './tree-removal.ts'
 
 /** Each waits for the disk: together they wait once. */
@@ -58,7 +57,8 @@ export class SharedDirectory {
     return this.#inTurn(async () => {
       await this.#settle()
       await copyFlat(this.path, copy)
-      await writeStaged(this.#marker, (file) => writeMarker(file, copy.slice(this.#root.length + 1)), 0o600)
+      // As the copy is: one without bytes would name none.
+      await writeFlushed(this.#marker, copy.slice(this.#root.length + 1), 0o600)
       this.#lent = copy
     })
   }
@@ -124,12 +124,6 @@ export class SharedDirectory {
     this.#last = result.catch(() => undefined)
     return result
   }
-}
-
-/** Flushed as the copy is: one without bytes would name none. */
-async function writeMarker(file: FileHandle, text: string): Promise<void> {
-  await file.writeFile(text)
-  await file.datasync()
 }
 
 /** Copies of steps lie below their state (`attemptPlaces`). */
