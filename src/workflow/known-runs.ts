@@ -28,8 +28,8 @@ export async function runIds(runs: string): Promise<readonly string[]> {
  */
 export async function findRun(runs: string, wanted: string | undefined): Promise<RunDirectory> {
   const ids = await runIds(runs)
-  const begun = () => ids.filter((id) => existsSync(runDirectory(runs, id).journal))
-  const found = wanted === undefined ? begun().slice(-1) : ids.filter((id) => id === wanted || id.startsWith(wanted))
+  const isBegun = (id: string) => existsSync(runDirectory(runs, id).journal)
+  const found = wanted === undefined ? [ids.findLast(isBegun)] : ids.filter((id) => id.startsWith(wanted))
   const [only] = found
   if (only !== undefined && found.length === 1) return runDirectory(runs, only)
   const what = wanted === undefined ? `There is no run in ${runs}` : `${found.length || 'No'} runs are called ${wanted}`
