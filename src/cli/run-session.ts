@@ -10,10 +10,11 @@ import { type RunOutcome, runWorkflow, type SessionRequest } from '../workflow/e
 import { readRun } from '../workflow/known-runs.ts'
 import { writeJunit } from '../workflow/registry-run/junit-file.ts'
 import { makeRunDirectory, type RunDirectory } from '../workflow/run-directory.ts'
-import { isTakenDown, runStatus } from '../workflow/run-status.ts'
+import { isTakenDown } from '../workflow/run-status.ts'
 import type { TeardownPolicy } from '../workflow/workflow.ts'
 import { askYesNo } from './ask.ts'
 import type { CliContext } from './context.ts'
+import { runElsewhere } from './exported-run.ts'
 import { logTail } from './log-tail.ts'
 import { RunProgress } from './render/run-progress.ts'
 import { renderEnd } from './render/run-show.ts'
@@ -116,17 +117,8 @@ async function refuseOthers({ directory, runsFlag, request, isForced, opened }: 
     })
   }
   if (isForced) return
-  if (runStatus(state, false) === 'exported') {
-    const file = state.exportedTo ?? ''
-    throw new KnownError(
-      'RUN_ELSEWHERE',
-      `Run ${directory.id} was exported to ${file}: two sides must not both go on`,
-      {
-        details: { run: directory.id, file },
-        hint: elsewhereHint(state.workflow, `${directory.id}${runsFlag}`, request),
-      },
-    )
-  }
+  const elsewhere = runElsewhere(state, { runsFlag, ...request })
+  if (elsewhere) throw elsewhere
   const isAimed = request.from !== undefined || request.only !== undefined || (request.rerun ?? []).length > 0
   if (request.mode !== 'teardown' && isTakenDown(state) && !isAimed) {
     const [first] = state.steps.keys()
@@ -135,12 +127,6 @@ async function refuseOthers({ directory, runsFlag, request, isForced, opened }: 
       details: { run: directory.id },
     })
   }
-}
-
-function elsewhereHint(workflow: string, run: string, { mode }: Pick<SessionRequest, 'mode'>): string {
-  return mode === 'teardown'
-    ? `Take down there what was made there; sallyport run teardown ${run} --anyway takes away what this side has made.`
-    : `Go on where it was imported. Where it never arrived, sallyport resume ${run} --anyway goes on here, and sallyport run ${workflow} --new begins another.`
 }
 
 /**

@@ -17,10 +17,11 @@ import { drawSteps } from '../../workflow/step-registry/draw/svg.ts'
 import type { CommandHost } from '../command-host.ts'
 import type { CliContext } from '../context.ts'
 import { diskShortage } from '../disk-shortage.ts'
+import { runElsewhere } from '../exported-run.ts'
 import { type PlanView, planDrawing, renderRunPlan, viewPlan } from '../render/run-plan.ts'
 import { addStepOptions, readSessionRequest, type StepOptions } from '../run-options.ts'
 import { addSourceOptions, defineRun, type SourceOptions } from '../run-source.ts'
-import { addRunsOption, type RunsOption, runsDirectory } from '../runs-option.ts'
+import { addRunsOption, type RunsOption, runsDirectory, runsFlag } from '../runs-option.ts'
 import { unfinishedRun } from '../unfinished-run.ts'
 import { usualDurations } from '../usual-durations.ts'
 
@@ -74,17 +75,12 @@ async function withShortage(view: PlanView, runs: string): Promise<PlanView> {
   return { ...view, findings: [...view.findings, ...(await diskShortage(runs, view.expected.diskBytes ?? 0))] }
 }
 
-/** `run` refuses to go on with it. */
-function exportedFindings({ run, exportedTo, workflow }: RunState): readonly Finding[] {
-  if (exportedTo === undefined) return []
-  return [
-    finding({
-      id: 'run.exported',
-      severity: 'error',
-      summary: `Run ${run} was exported to ${exportedTo}: two sides must not both go on`,
-      remedy: `Plan it where it was imported. Where it never arrived, sallyport resume ${run} --anyway goes on here, and sallyport run ${workflow} --new begins another.`,
-    }),
-  ]
+/** `run` refuses to go on with one that was exported. */
+function exportedFindings(state: RunState, options: RunsOption): readonly Finding[] {
+  const refusal = runElsewhere(state, { runsFlag: runsFlag(options) })
+  if (refusal === undefined) return []
+  const { message: summary, hint: remedy } = refusal
+  return [finding({ id: 'run.exported', severity: 'error', summary, remedy })]
 }
 
 interface PlanParts {
@@ -103,7 +99,7 @@ async function planOf({ opened, directory, options, usualMs }: PlanParts): Promi
   }
   const state = directory === undefined ? emptyRunState() : (await readRun(directory)).state
   // Before the plan, which goes on with the state in memory.
-  const exported = exportedFindings(state)
+  const exported = exportedFindings(state, options)
   const temporary = directory === undefined ? await mkdtemp(join(tmpdir(), 'sallyport-plan-')) : undefined
   try {
     const store = await openSecretStore(directory?.secrets ?? join(temporary ?? '', 'secrets'), opened.secrets)
