@@ -12,5 +12,11 @@ export function parsedJson(text: string | Uint8Array): unknown {
   }
 }
 
+/** The same where it is an object, or a list, as one: what has fields. */
+export function parsedFields(text: string | Uint8Array): Readonly<Record<string, unknown>> | undefined {
+  const value = parsedJson(text)
+  return typeof value === 'object' && value !== null ? (value as Readonly<Record<string, unknown>>) : undefined
+}
+
 /** A mark of the byte order stays: it is no JSON (RFC 8259, 8.1). */
 const utf8 = new TextDecoder('utf-8', { ignoreBOM: true })

@@ -6,7 +6,7 @@
 import { readFile } from 'node:fs/promises'
 import type { Finding } from '../errors/finding.ts'
 import { hasSystemCode, KnownError } from '../errors/known-error.ts'
-import { parsedJson } from '../errors/parsed-json.ts'
+import { parsedFields } from '../errors/parsed-json.ts'
 import type { Clock } from '../host/clock.ts'
 import type { Env } from '../host/env.ts'
 import type { Log } from '../host/log.ts'
@@ -119,7 +119,7 @@ export async function readDefinition({ definition: path, id }: RunDirectory): Pr
       cause: error,
     })
   })
-  const value = recordIn(text)
+  const value = parsedFields(text)
   if (value === undefined) throw new KnownError('JOURNAL_CORRUPT', `${path} is not what a run is made from`)
   const { format, kind } = value
   if (format !== 1 || typeof kind !== 'string' || !Object.hasOwn(kinds, kind)) {
@@ -127,9 +127,4 @@ export async function readDefinition({ definition: path, id }: RunDirectory): Pr
   }
   const { format: _, ...definition } = value
   return definition as unknown as RunDefinition
-}
-
-function recordIn(text: string): Readonly<Record<string, unknown>> | undefined {
-  const value = parsedJson(text)
-  return typeof value === 'object' && value !== null ? (value as Readonly<Record<string, unknown>>) : undefined
 }

@@ -2,7 +2,7 @@
  * Credentials from `docker-credential-NAME get` (docker/docker-credential-helpers README, "Development").
  */
 import { KnownError } from '../errors/known-error.ts'
-import { parsedJson } from '../errors/parsed-json.ts'
+import { parsedFields } from '../errors/parsed-json.ts'
 import type { Env } from '../host/env.ts'
 import { exec } from '../host/exec.ts'
 import type { Credentials } from './credentials.ts'
@@ -33,9 +33,6 @@ export async function credentialsFromProgram(name: string, server: string, env: 
 }
 
 function readAnswer(stdout: string): { username: string; secret: string } | undefined {
-  const document = parsedJson(stdout)
-  if (typeof document !== 'object' || document === null) return undefined
-  const username = 'Username' in document ? document.Username : undefined
-  const secret = 'Secret' in document ? document.Secret : undefined
+  const { Username: username, Secret: secret } = parsedFields(stdout) ?? {}
   return typeof username === 'string' && typeof secret === 'string' ? { username, secret } : undefined
 }

@@ -2,7 +2,7 @@
 
 import type { ErrorCode } from '../errors/codes.ts'
 import { hasSystemCode, KnownError } from '../errors/known-error.ts'
-import { parsedJson } from '../errors/parsed-json.ts'
+import { parsedFields } from '../errors/parsed-json.ts'
 import type { HttpAnswer } from './http-message.ts'
 import { parseRetryAfter } from './retry.ts'
 
@@ -123,10 +123,9 @@ function readReason(body: string, contentType = ''): Reason {
 }
 
 function firstError(body: string): object | undefined {
-  const document = parsedJson(body)
-  if (typeof document !== 'object' || document === null) return undefined
-  const errors = 'errors' in document && Array.isArray(document.errors) ? document.errors : [document]
-  const first: unknown = errors[0]
+  const document = parsedFields(body)
+  if (document === undefined) return undefined
+  const first: unknown = Array.isArray(document['errors']) ? document['errors'][0] : document
   return typeof first === 'object' && first !== null ? first : undefined
 }
 

@@ -4,7 +4,7 @@
  * Source: distribution docs/spec/auth/token.md (GET) and oauth.md (POST, for identity tokens).
  */
 import { KnownError } from '../errors/known-error.ts'
-import { parsedJson } from '../errors/parsed-json.ts'
+import { parsedFields } from '../errors/parsed-json.ts'
 import type { Clock } from '../host/clock.ts'
 import { basicAuthorization, type LoginCredentials } from './credentials.ts'
 import { answerError, connectionError } from './failure.ts'
@@ -87,7 +87,7 @@ export class TokenService {
   }
 
   #parse(body: Uint8Array, asked: number, subject: string): Token {
-    const document = recordIn(body)
+    const document = parsedFields(new TextDecoder().decode(body)) ?? {}
     const text = document['token'] ?? document['access_token']
     if (typeof text !== 'string' || text === '') {
       throw new KnownError('REGISTRY_PROTOCOL', `${subject}: the token service answered without a token`)
@@ -129,9 +129,4 @@ function refused(error: KnownError, request: TokenRequest): KnownError {
     details: { ...error.details },
     cause: error,
   })
-}
-
-function recordIn(body: Uint8Array): Readonly<Record<string, unknown>> {
-  const document = parsedJson(new TextDecoder().decode(body))
-  return typeof document === 'object' && document !== null ? { ...document } : {}
 }

@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { SiteConfig } from '../../config/site-configuration.ts'
 import { KnownError } from '../../errors/known-error.ts'
-import { parsedJson } from '../../errors/parsed-json.ts'
+import { parsedFields } from '../../errors/parsed-json.ts'
 import type { Clock } from '../../host/clock.ts'
 import type { Env } from '../../host/env.ts'
 import type { Log } from '../../host/log.ts'
@@ -99,8 +99,7 @@ export async function runSallyport(
 }
 
 function readAnswer(text: string): JsonRecord | undefined {
-  const value = parsedJson(text)
-  return typeof value === 'object' && value !== null ? (value as JsonRecord) : undefined
+  return parsedFields(text) as JsonRecord | undefined
 }
 
 /** What commands answer with where they fail: an error, findings, or images that failed, each with its error. */
