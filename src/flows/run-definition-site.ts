@@ -12,6 +12,7 @@ import { siteParameters } from './site-parameters.ts'
 import { disconnectedWorkflow } from './stages/disconnected.ts'
 import { openLabOf } from './stages/lab-of-run.ts'
 import { labPreflight } from './stages/lab-preflight.ts'
+import { labReleaseBytes } from './stages/lab-release.ts'
 import type { StageParts } from './stages/stage-parts.ts'
 
 /** The built-in workflow, of one site. */
@@ -66,8 +67,13 @@ export const siteKind: DefinitionKind<SiteDefinition> = {
 
 function partsOf(site: SiteConfig, file: string, { clock, log, env, self, user }: OpenHost): StageParts {
   const parts = { site, directory: dirname(file), self, clock, log, env, user }
-  if (site.platform.lab === undefined) return { ...parts, openLab: undefined }
-  return { ...parts, openLab: (context) => openLabOf({ site, user, host: { env, clock } }, context) }
+  if (site.platform.lab === undefined) return { ...parts, openLab: undefined, labBytes: undefined }
+  let bytes: number | undefined
+  const labBytes = () => {
+    bytes ??= labReleaseBytes()
+    return bytes
+  }
+  return { ...parts, labBytes, openLab: (context) => openLabOf({ site, user, host: { env, clock } }, context) }
 }
 
 /** A warning: the other side may be the one that has them, and needs them. */

@@ -14,7 +14,7 @@ import { noCredentials } from '../../remote/credentials.ts'
 import { makeSampleSigner } from '../../trust/sample-signer.ts'
 import { defineStep, type StepContext } from '../../workflow/step.ts'
 import { NetworkMade } from './infrastructure-outputs.ts'
-import { labRelease, labReleaseBytes, labVersion } from './lab-release.ts'
+import { labRelease, labVersion } from './lab-release.ts'
 import { machineOf } from './machine.ts'
 import { ReleaseKnown } from './release-outputs.ts'
 import { labOf, makingOf, type StageParts } from './stage-parts.ts'
@@ -60,7 +60,7 @@ export function upstreamStep(parts: StageParts) {
     where: 'connected',
     input: z.strictObject({ network: NetworkMade, architecture: z.string() }),
     output: ReleaseKnown,
-    expect: () => Promise.resolve({ diskBytes: labReleaseBytes() }),
+    expect: () => Promise.resolve(parts.labBytes === undefined ? {} : { diskBytes: parts.labBytes() }),
     policy: { timeoutMs: 10 * 60_000 },
     async apply({ network }, context) {
       const lab = await labOf(parts, context)

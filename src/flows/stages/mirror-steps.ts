@@ -8,7 +8,6 @@ import { isThere } from '../../store/presence.ts'
 import { defineStep, type StepContext, type StepExpectation } from '../../workflow/step.ts'
 import { nodeConfOf } from '../verify.ts'
 import { CredentialsMade, MirrorMade } from './bastion-outputs.ts'
-import { labReleaseBytes } from './lab-release.ts'
 import { Collected, Loaded } from './mirror-outputs.ts'
 import { contentPlace, pathAt } from './places.ts'
 import { trustOf, withReleaseAccess } from './release-access.ts'
@@ -20,12 +19,12 @@ const aDay = 24 * 60 * 60_000
 const patiently = { timeoutMs: aDay, retry: { attempts: 5, firstDelayMs: 30_000 } }
 
 /** Of a real site only the registries know; of a lab it is its release. */
-function contentSize({ openLab, site }: StageParts): StepExpectation {
-  if (openLab === undefined) {
+function contentSize({ labBytes, site }: StageParts): StepExpectation {
+  if (labBytes === undefined) {
     const imageSet = site.mirror?.imageSet ?? 'IMAGESET'
     return { notes: [`how many bytes: sallyport mirror -c ${imageSet} --dry-run file://DIR`] }
   }
-  const bytes = labReleaseBytes()
+  const bytes = labBytes()
   return { bytes, diskBytes: bytes }
 }
 

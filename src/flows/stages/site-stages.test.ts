@@ -25,6 +25,7 @@ function workflowOf(lines: string, stages = '') {
     env: {},
     user,
     openLab: undefined,
+    labBytes: undefined,
   })
 }
 

@@ -25,6 +25,8 @@ export interface StageParts {
   readonly user: { readonly platform: string; readonly uid: number }
   /** The lab of a run; undefined on every other platform. */
   readonly openLab: ((context: Pick<StepContext, 'run' | 'directories'>) => Promise<Lab>) | undefined
+  /** Bytes of the release that a lab mirrors: made out once, when a step first asks. undefined on every other platform. */
+  readonly labBytes: (() => number) | undefined
 }
 
 /**
