@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { appendFile, readdir, readFile, rm, watch } from 'node:fs/promises'
 import { join } from 'node:path'
-import { type TestContext, test } from 'node:test'
+import { test } from 'node:test'
 import { findByCookie } from '../../src/host/process-cookies.ts'
 import type { JournalEvent } from '../../src/journal/events.ts'
 import { remainsOfLab } from '../../src/provision/lab/lab-status.ts'
@@ -10,37 +10,11 @@ import { readJournal } from '../../src/workflow/journal-file.ts'
 import { runIds } from '../../src/workflow/known-runs.ts'
 import { runDirectory } from '../../src/workflow/run-directory.ts'
 import { canHaveLab } from '../../testkit/lab.ts'
+import { type LabSite, newLabSite } from '../../testkit/lab-site.ts'
 import { peer } from '../../testkit/peers.ts'
 import { runCli } from '../../testkit/run-cli.ts'
-import { tempDir } from '../../testkit/temp-dir.ts'
 
 const seconds = 1000
-
-interface Site {
-  readonly directory: string
-  readonly runs: string
-}
-
-/** A directory with a sallyport.yaml; whatever a run leaves is taken down when the test ends, however it ends. */
-async function newSite(t: TestContext): Promise<Site> {
-  // Before the directory is made: what is to be done at the end is done in the order in which it was said.
-  const made: { directory?: string } = {}
-  t.after(async () => {
-    const { directory = '' } = made
-    for (const run of await runIds(runsIn(directory))) await runCli(['run', 'teardown', run], { cwd: directory })
-  })
-  const directory = await tempDir(t)
-  made.directory = directory
-  const place = ['--name', 'demo', '--base-domain', 'lab.test', '--registry', 'mirror.demo.lab.test:8443/ocp']
-  const words = ['init', '--platform', 'lab', '--variant', 'disconnected', ...place, '--yes']
-  const { status, stderr } = await runCli(words, { cwd: directory })
-  assert.equal(status, 0, stderr)
-  return { directory, runs: runsIn(directory) }
-}
-
-function runsIn(directory: string): string {
-  return join(directory, '.sallyport', 'runs')
-}
 
 async function onlyRun(runs: string): Promise<string> {
   const ids = await runIds(runs)
@@ -57,7 +31,7 @@ async function eventsOf(runs: string, run: string): Promise<readonly JournalEven
 }
 
 /** Kills the command as soon as its events tell that this step has begun. */
-async function runUntil({ directory }: Site, step: string): Promise<void> {
+async function runUntil({ directory }: LabSite, step: string): Promise<void> {
   const kill = new AbortController()
   const over = new AbortController()
   const events = join(directory, 'events.ndjson')
@@ -81,7 +55,7 @@ test('all ten stages run on a lab, through two kills, and leave nothing behind',
 }, async (t) => {
   for (const name of ['skopeo', 'squid'] as const) if (peer(t, name) === undefined) return
   if (!canHaveLab(t)) return
-  const site = await newSite(t)
+  const site = await newLabSite(t, { name: 'demo', variant: 'disconnected' })
 
   await runUntil(site, '02-bastion/host')
   await runUntil(site, '06-mirror-images/load')
@@ -130,7 +104,7 @@ test('all ten stages run on a lab, through two kills, and leave nothing behind',
 
 test('a lab is taken down from the directory of its run alone', { timeout: 600 * seconds }, async (t) => {
   if (peer(t, 'squid') === undefined || !canHaveLab(t)) return
-  const site = await newSite(t)
+  const site = await newLabSite(t, { name: 'demo', variant: 'disconnected' })
   const some = await runCli(['run', 'disconnected', '--until', '02-bastion/host'], { cwd: site.directory })
   assert.equal(some.status, 0, some.stderr)
   const run = await onlyRun(site.runs)
@@ -151,7 +125,7 @@ function labOf(events: readonly JournalEvent[]): string {
 }
 
 /** Passwords that the run made stand in files of mode 0600 and nowhere else of what it wrote for people. */
-async function secretsAreKept({ runs }: Site, run: string): Promise<void> {
+async function secretsAreKept({ runs }: LabSite, run: string): Promise<void> {
   const { root, secrets } = runDirectory(runs, run)
   const names = (await readdir(secrets)).filter((name) => !name.startsWith('.'))
   assert.deepEqual(names.sort(), ['02-bastion%2Fhost.password', '03-credentials%2Fmirror.password'])

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { open, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { type TestContext, test } from 'node:test'
+import { test } from 'node:test'
 import { signalProcess } from '../../src/host/processes.ts'
 import { labAddresses } from '../../src/provision/lab/lab-addresses.ts'
 import { must } from '../../src/provision/lab/lab-programs.ts'
@@ -10,28 +10,11 @@ import { readLabRecord } from '../../src/provision/lab/lab-record.ts'
 import { markedProcesses } from '../../src/provision/lab/marked-processes.ts'
 import { runIds } from '../../src/workflow/known-runs.ts'
 import { canHaveLab, labHost } from '../../testkit/lab.ts'
+import { newLabSite } from '../../testkit/lab-site.ts'
 import { peer } from '../../testkit/peers.ts'
 import { runCli } from '../../testkit/run-cli.ts'
-import { tempDir } from '../../testkit/temp-dir.ts'
 
 const seconds = 1000
-
-async function newSite(t: TestContext): Promise<string> {
-  const made: { directory?: string } = {}
-  t.after(async () => {
-    const { directory = '' } = made
-    for (const run of await runIds(join(directory, '.sallyport', 'runs'))) {
-      await runCli(['run', 'teardown', run], { cwd: directory })
-    }
-  })
-  const directory = await tempDir(t)
-  made.directory = directory
-  const place = ['--name', 'flt', '--base-domain', 'lab.test', '--registry', 'mirror.flt.lab.test:8443/ocp']
-  const words = ['init', '--platform', 'lab', '--variant', 'registry-only', ...place, '--yes']
-  const { status, stderr } = await runCli(words, { cwd: directory })
-  assert.equal(status, 0, stderr)
-  return directory
-}
 
 /** Changes one byte in the middle. */
 async function damage(file: string): Promise<void> {
@@ -60,7 +43,7 @@ test('what disappears is made again and nothing else; a damaged byte is named by
   timeout: 600 * seconds,
 }, async (t) => {
   if (peer(t, 'squid') === undefined || !canHaveLab(t)) return
-  const cwd = await newSite(t)
+  const { directory: cwd } = await newLabSite(t, { name: 'flt', variant: 'registry-only' })
   const first = await runCli(['run', 'disconnected'], { cwd })
   assert.equal(first.status, 0, first.stdout + first.stderr)
   const [run = ''] = await runIds(join(cwd, '.sallyport', 'runs'))
